@@ -60,6 +60,8 @@ export interface DeviceParts {
   readonly sharing: Sharing;
   /** Is it a tab's replica, over an image of the owner's? */
   readonly isTab: boolean;
+  /** Does it lend chains to tabs? */
+  readonly isLending: boolean;
   /** May the chains of this folder go on at all? */
   readonly mayLend: boolean;
   /** Was there never a repair of this folder? */
@@ -80,15 +82,18 @@ export class Device {
   readonly #parts: DeviceParts;
   /** What following has changed and nobody was told. */
   readonly #changes = new ChangeList();
+  /** May nobody write an own chain any more that this replica does not? The owner of tabs' files says so. */
+  isLeft: (chain: string) => boolean;
   #mirror: Mirror | undefined;
   /** What this tab writes again, once the owner has done so with what it had. */
   readonly #lost = new Set<Refused>();
 
   constructor(parts: DeviceParts) {
-    const { loaded, isTab } = parts;
+    const { loaded, isTab, isLending } = parts;
     this.#parts = parts;
     this.openedAt = loaded.log.end;
     this.outgoing = isTab ? new Outgoing(loaded.log) : undefined;
+    this.isLeft = () => !isLending;
   }
 
   /** Keys that sign here, or did, as the first 32 characters of their chains' names. */
@@ -115,6 +120,13 @@ export class Device {
     commits.hashAll();
     const { chain } = writer.written;
     return lendableChains(loaded, writer.keyName, chain, isSpotless());
+  }
+
+  /** Does nobody write an own chain any more? */
+  isIdle(chain: string): boolean {
+    const { keyName, written } = this.#parts.writer;
+    return chain.startsWith(keyName) && chain !== written.chain &&
+      this.isLeft(chain);
   }
 
   /**

@@ -137,6 +137,8 @@ export interface RepositoryPort {
   ): number | undefined;
   /** Ends chains before their commits that cannot go on, and writes own ones again, dated now: see `cut.ts`. */
   cut(cuts: readonly Cut[], others?: Others): void;
+  /** A server has all that is here, and the other way round: own chains that nobody writes any more are ended. */
+  retire(): void;
   /**
    * The ends of own chains that are dated later than `latestMs`.
    *

@@ -167,6 +167,7 @@ export class Replica {
       writer: this.#writer,
       sharing: this.#sharing,
       isTab,
+      isLending: this.#options.lent === "new",
       mayLend: isOriginal && provesContinuity(loaded),
       isSpotless: () => isSpotless(storage, loaded),
       redacted: () => void this.#redact().catch(() => {}),

@@ -13,6 +13,7 @@ import { assert } from "../src/base/errors.ts";
 import type { Judged } from "./admission/admit.ts";
 import type { Arrival } from "./admission/arrival.ts";
 import { batchIn } from "./commit/batch.ts";
+import { isTakenUnsigned } from "./commit/credentials.ts";
 import { stubbedBytes } from "./commit/stubs.ts";
 import { ChainIds } from "./graph/chain_ids.ts";
 import type { CommitReader } from "./history/commit_reader.ts";
@@ -32,7 +33,9 @@ import type {
 } from "./port.ts";
 import type { LoadedReplica } from "./loaded_replica.ts";
 import type { Cut } from "./refusal/void_commits.ts";
+import { retire } from "./write/retire.ts";
 import type { Writer } from "./write/writer.ts";
+import type { Device } from "./device.ts";
 import type { Sharing } from "./graph/sharing.ts";
 import type { ItemName } from "./state/state.ts";
 import { lateStateTree } from "./state/late_state_tree.ts";
@@ -46,10 +49,14 @@ export interface ReplicaPortParts {
   readonly loaded: LoadedReplica;
   readonly commits: CommitReader;
   readonly sharing: Sharing;
-  readonly writer: Pick<Writer, "ownKeys">;
+  readonly writer: Pick<Writer, "ownKeys" | "session" | "failure">;
   readonly replica:
     & Pick<RepositoryPort, "receive" | "refuse" | "cut">
-    & { flush(): void };
+    & {
+      flush(): void;
+      readonly isClosed: boolean;
+      readonly device: Pick<Device, "isIdle">;
+    };
 }
 
 /** A record that is no batch, wherever it stands in the log. */
@@ -161,7 +168,7 @@ export class ReplicaPort implements RepositoryPort {
   credentials(): FeedRecord[] {
     // Doors of the other modes take nothing but redactions.
     const isTaken = (kind: number) =>
-      this.mode === "default" || kind === recordKind.redaction;
+      this.mode === "default" || isTakenUnsigned(kind);
     return [...this.#parts.loaded.credentials]
       .filter(({ kind }) => isTaken(kind))
       .map(({ kind, bytes }) => loose(kind, bytes));
@@ -200,6 +207,18 @@ export class ReplicaPort implements RepositoryPort {
 
   cut(...request: Parameters<RepositoryPort["cut"]>): void {
     this.#parts.replica.cut(...request);
+  }
+
+  retire(): void {
+    const { loaded, replica, writer, sharing } = this.#parts;
+    const { signer, certificate } = writer.session;
+    if (certificate === undefined) return;
+    retire({
+      loaded,
+      signer,
+      isIdle: (chain) => replica.device.isIdle(chain),
+      isOver: () => replica.isClosed || writer.failure !== undefined,
+    }).then((isNew) => isNew && sharing.settle(), () => {}); // A key that is lost says so when it writes.
   }
 
   aheadOf(latestMs: number, has: (chain: string) => number): Cut[] {

@@ -3,7 +3,8 @@
  * and that each commit says something, or is void because it was refused.
  *
  * A chain costs every replica memory for ever, and every revocation of its
- * session a cut. An honest session begins one for each tab. Of a session that may
+ * session a cut. An honest session begins one for each tab, and retires those that
+ * nobody writes any more: of these it may have more. Of a session that may
  * say nothing, no more than a few stubs are kept, in a few chains.
  *
  * Architecture invariant: what is counted stands in the graph, so it holds over
@@ -18,9 +19,16 @@ import { limits } from "../src/base/limits.ts";
 import type { DecodedPatch } from "../src/schema/patch_codec.ts";
 import type { Batch } from "../repo/commit/batch.ts";
 import type { Graph } from "../repo/graph/graph.ts";
+import type { LoadedReplica } from "../repo/loaded_replica.ts";
 import { type Buckets, perMinute } from "./quotas.ts";
 
 const KEY_CHARACTERS = 32;
+
+/** The chains of a repository, and which of them are over. */
+interface ChainsOf {
+  readonly graph: Graph;
+  readonly loaded: Pick<LoadedReplica, "mode" | "credentials">;
+}
 
 /** Asked of each batch that a peer brings. */
 export class ChainGate {
@@ -40,7 +48,7 @@ export class ChainGate {
    * @param accepted how many commits of the chain were accepted before a log was lost: they are not asked about
    */
   check(
-    graph: Graph,
+    { graph, loaded: { mode, credentials } }: ChainsOf,
     { chain, first, commits }: Batch,
     from: number,
     patches: readonly DecodedPatch[],
@@ -65,11 +73,20 @@ export class ChainGate {
     ) {
       return refuse("quota", "Nothing of this session was accepted so far");
     }
-    const max = graph.size < limits.summaryChainsMax
-      ? limits.sessionChainsMax
-      : limits.sessionChainsMin;
-    if (this.#countOf(graph).of(chain) < max) return undefined;
-    const detail = `A session begins at most ${max} chains in this repository`;
+    const begun = this.#countOf(graph).of(chain);
+    if (graph.size >= limits.summaryChainsMax) {
+      const max = limits.sessionChainsMin;
+      if (begun < max) return undefined;
+      const detail = `A session begins at most ${max} chains here by now`;
+      return refuse("quota", detail);
+    }
+    const { sessionChainsMax, unsignedChainsMax } = limits;
+    const max = mode === "default" ? sessionChainsMax : unsignedChainsMax;
+    if (begun < max) return undefined;
+    const retired = credentials.retirements.wholeOf(chain, graph);
+    if (begun - retired < max) return undefined;
+    const detail = `A session has at most ${max} chains in this repository ` +
+      "that it has not retired";
     return refuse("quota", detail);
   }
 

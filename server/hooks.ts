@@ -24,8 +24,14 @@ import type { Arrival, Gate } from "../repo/admission/arrival.ts";
 import { type Batch, decodeBatch, payloadOf } from "../repo/commit/batch.ts";
 import type { Certificate } from "../repo/commit/certificate.ts";
 import { chainBytes, chainName, nameOf } from "../repo/commit/commit.ts";
-import { redactionLayout } from "../repo/commit/redaction.ts";
-import { type Void, voidLayout } from "../repo/commit/void.ts";
+import {
+  type Credential,
+  decodeCredential,
+  isCredential,
+} from "../repo/commit/credentials.ts";
+import type { Redaction } from "../repo/commit/redaction.ts";
+import { retiredBy, type Retirement } from "../repo/commit/retirement.ts";
+import type { Void } from "../repo/commit/void.ts";
 import type { Mode, Replica, RepositoryName } from "../repo/mod.ts";
 import { boundedPatches } from "../repo/admission/merge_gate.ts";
 import { encodeGenesis, genesisId } from "../repo/commit/genesis.ts";
@@ -163,7 +169,7 @@ export class ServerHooks implements Required<HostHooks> {
   }
 
   /**
-   * What an author gives up takes room as his commits do; what is known of it, he
+   * What an author gives up, or ends, takes room as his commits do; what is known of it, he
    * shows again for nothing. Of a revoked one it is taken where a commit needs it
    * that was accepted and is to come back.
    */
@@ -173,30 +179,50 @@ export class ServerHooks implements Required<HostHooks> {
     arrival: Arrival,
   ): Refusal | undefined {
     const replica = this.#parts.hub.replicaOf(name);
-    if (arrival.kind === recordKind.redaction) {
-      return replica && this.#checkRedactor(replica, arrival);
-    }
-    if (arrival.kind !== recordKind.void) return undefined;
-    const one = decoded(voidLayout, arrival);
-    if (replica !== undefined && one !== undefined) {
-      if (replica.loaded.credentials.voids.has(one)) return undefined;
-      if (this.#isInVain(replica, one)) {
-        return refuse("revoked", "The session that gave it up was revoked");
-      }
-    }
+    const said = credentialIn(arrival);
+    if (replica === undefined || said === undefined) return undefined;
+    if (replica.loaded.credentials.has(said)) return undefined;
+    const refusal = this.#objectsTo(replica, said);
+    const takesRoom = said.what === "void" || said.what === "retirement";
+    if (refusal !== undefined || !takesRoom) return refusal;
     return peer.session?.mayIssue === false
       ? this.#checkQuota(peer, name, 1)
       : undefined;
   }
 
+  #objectsTo(replica: Replica, said: Credential): Refusal | undefined {
+    if (said.what === "redaction") {
+      return this.#checkRedactor(replica, said.one);
+    }
+    if (said.what === "retirement") return this.#checkEnds(replica, said.one);
+    return said.what === "void" && this.#isInVain(replica, said.one)
+      ? refuse("revoked", "The session that gave it up was revoked")
+      : undefined;
+  }
+
   /** A stolen key erases nothing more: its dates do not keep it from that, as it writes them itself. */
-  #checkRedactor(replica: Replica, arrival: Arrival): Refusal | undefined {
-    const one = decoded(redactionLayout, arrival);
-    if (one === undefined) return undefined;
-    const isKnown = replica.loaded.credentials.redactions.has(one);
-    const issuer = nameOf(one.issuerKey, 0, KEY_CHARACTERS);
-    return !isKnown && this.#parts.revocations.endsAuthor(replica, issuer)
+  #checkRedactor(
+    replica: Replica,
+    { issuerKey }: Redaction,
+  ): Refusal | undefined {
+    const issuer = nameOf(issuerKey, 0, KEY_CHARACTERS);
+    return this.#parts.revocations.endsAuthor(replica, issuer)
       ? refuse("revoked", "The session that signed it was revoked")
+      : undefined;
+  }
+
+  /** Where a session was ended by others it ends nothing; nor is a chain shorter than what is to come back of it. */
+  #checkEnds(replica: Replica, one: Retirement): Refusal | undefined {
+    const { revocations, restores } = this.#parts;
+    const author = nameOf(one.issuerKey, 0, KEY_CHARACTERS);
+    if (revocations.endsAuthor(replica, author)) {
+      return refuse("revoked", "The session that ends its chains was revoked");
+    }
+    const isShort = retiredBy(one).some(({ chain, length }) =>
+      length < (restores.accepted(replica.name, chain)?.count ?? 0)
+    );
+    return isShort
+      ? refuse("fork", "A chain that it ends was longer")
       : undefined;
   }
 
@@ -321,7 +347,7 @@ export class ServerHooks implements Required<HostHooks> {
     const extra = "refused" in patches ? EXTRA_MAX : extraOf(patches);
     this.#commits.take(sessionOf(peer), extra, world.monotonic());
     if ("refused" in patches) return patches;
-    const odd = this.#chains.check(graph, batch, from, patches, proved);
+    const odd = this.#chains.check(replica, batch, from, patches, proved);
     if (odd !== undefined) return odd;
     const by = session.mayIssue ? "issuer" : session;
     const refusal = judge.judge(
@@ -462,13 +488,11 @@ function extraOf(patches: readonly DecodedPatch[]): number {
   return extra;
 }
 
-/** What a record is; `undefined` where the door refuses it. */
-function decoded<T>(
-  layout: { decode(bytes: Uint8Array): T },
-  { bytes }: Arrival,
-): T | undefined {
+/** The credential that a record is; `undefined` where it is none, or the door refuses it. */
+function credentialIn({ kind, bytes }: Arrival): Credential | undefined {
+  if (!isCredential(kind)) return undefined;
   try {
-    return layout.decode(bytes);
+    return decodeCredential(kind, bytes);
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
     return undefined;

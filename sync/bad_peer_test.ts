@@ -223,7 +223,7 @@ Deno.test("who needs a feature that the other side does not know is told so, and
 
 Deno.test("a client whose server sends records that it must know, and does not, goes no further", async () => {
   const { client } = await live();
-  const newer = { kind: 8, bytes: new Uint8Array(60) };
+  const newer = { kind: 31, bytes: new Uint8Array(60) };
   client.message({
     ...records(newer),
     progress: undefined,

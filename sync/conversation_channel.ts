@@ -369,6 +369,10 @@ export class ClientChannel {
     const quiet = this.isQuiet;
     if (quiet === this.#wasQuiet) return;
     this.#wasQuiet = quiet;
+    const mayBoth = rights.read | rights.write;
+    if (quiet && (this.#ways!.rights & mayBoth) === mayBoth) {
+      this.#parts.port.retire();
+    }
     this.#parts.line.tell({ tell: "quiet", name: this.name, quiet });
   }
 

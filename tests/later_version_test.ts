@@ -18,7 +18,7 @@ import { Place, rootSigner } from "./kit/replica_place.ts";
 const TEXTS = ["one", "two", "three"];
 /** Before, between and behind the batches. */
 const POSITIONS = [0, 1, 2, 3];
-const MUST_KNOW = [8, 9, 31];
+const MUST_KNOW = [9, 10, 31];
 const STATEMENTS = [32, 40, 47];
 const LOCAL = [53, 63];
 

@@ -13,6 +13,7 @@ import { genesisLayout } from "../repo/commit/genesis.ts";
 import { erasureLayout, redactionLayout } from "../repo/commit/redaction.ts";
 import { revocationLayout } from "../repo/commit/revocation.ts";
 import type { SignedLayout } from "../repo/commit/signed_record.ts";
+import { retirementLayout } from "../repo/commit/retirement.ts";
 import { voidLayout } from "../repo/commit/void.ts";
 import { statementLayout } from "../repo/commit/statement.ts";
 import { orderLayout } from "../repo/log/order.ts";
@@ -144,6 +145,7 @@ export const blocks: Readonly<Record<string, () => string>> = {
       signed("revocation", revocationLayout),
       signed("void", voidLayout),
       signed("redaction", redactionLayout),
+      signed("retirement", retirementLayout),
       signed("statement", statementLayout(32)),
     ].join("\n"),
   local: () =>

@@ -48,8 +48,10 @@ import {
   type Credential,
   decodeCredential,
   isCredential,
+  isTakenUnsigned,
 } from "../commit/credentials.ts";
 import type { Position } from "../commit/commit.ts";
+import { retiredBy } from "../commit/retirement.ts";
 import type { Mode } from "../commit/genesis.ts";
 import type { Graph } from "../graph/graph.ts";
 import { isBatch, recordKind } from "../log/format.ts";
@@ -95,24 +97,44 @@ function judgeForm(
       refuse("unknown-kind", `Records of kind ${kind}: update this side`),
     );
   }
-  return judgeCredential(decodeCredential(kind, bytes), knowledge);
+  return judgeCredential(decodeCredential(kind, bytes), knowledge, gate);
 }
 
 function checkMode({ kind }: Arrival, mode: Mode): Refusal | undefined {
   const isUnsigned = kind === recordKind.unsignedBatch;
   if (mode === "default") return isUnsigned ? refuse("unsigned") : undefined;
-  const isTaken = isUnsigned || kind === recordKind.redaction;
+  const isTaken = isUnsigned || isTakenUnsigned(kind);
   return isTaken ? undefined : refuse("wrong-mode");
 }
 
 function judgeCredential(
   credential: Credential,
   knowledge: Knowledge,
+  gate: Gate | undefined,
 ): Verdict {
   if (knowledge.credentials.has(credential)) return KNOWN;
-  const refusal = checkCredential(credential, knowledge);
+  const refusal = checkCredential(credential, knowledge) ??
+    (gate && checkEnds(credential, knowledge));
   if (refusal !== undefined) return declined(refusal);
   return { verdict: "admit-credential", credential };
+}
+
+/**
+ * Who accepts commits takes no end before one that he accepted, and no second end:
+ * others, who may hear of an end before they have the chain, can go by it so.
+ */
+function checkEnds(
+  { what, one }: Credential,
+  { graph, credentials: { retirements } }: Knowledge,
+): Refusal | undefined {
+  if (what !== "retirement") return undefined;
+  for (const { chain, length } of retiredBy(one)) {
+    const isOther = retirements.isRetired(chain) &&
+      retirements.lengthOf(chain) !== length;
+    if (!isOther && graph.lengthOf(chain) <= length) continue;
+    return refuse("fork", "A chain that it ends is longer, or ended elsewhere");
+  }
+  return undefined;
 }
 
 /** Takes what is to be erased out of a batch before anything else looks at it. */
@@ -157,7 +179,8 @@ function judgeBatch(
   const lastId = lastIdOf(batch, from, knowledge);
   if (lastId !== undefined && "refused" in lastId) return declined(lastId);
   const early = checkPredecessor(batch, from, graph) ??
-    checkRevoked(batch, from, knowledge);
+    checkRevoked(batch, from, knowledge) ??
+    checkRetired(batch, from, knowledge);
   if (early !== undefined) return declined(early);
   const parents = judgeParents(batch, from, knowledge);
   if (parents !== undefined) return parents;
@@ -330,6 +353,18 @@ function checkRevoked(
     "revoked",
     reasons.length > 0 ? reasons.at(-1) : "The session was revoked",
   );
+}
+
+/** Does it go on with a chain behind the end that its author gave it? It forgot that, or was copied. */
+function checkRetired(
+  { chain, first, commits }: Batch,
+  from: number,
+  { credentials: { retirements } }: Knowledge,
+): Refusal | undefined {
+  const length = retirements.lengthOf(chain);
+  if (first + commits.length <= length) return undefined;
+  const detail = `Its author ended the chain with commit ${length - 1}`;
+  return refuseAt(Math.max(first + from, length), "fork", detail);
 }
 
 /**

@@ -12,7 +12,13 @@ import { limits } from "../../src/base/limits.ts";
 import { NumberRanges } from "../../src/base/number_ranges.ts";
 import { erase } from "../../src/schema/erasure.ts";
 import { hashInStub, isErased, isStub } from "../../src/schema/stub.ts";
-import type { Credential, Credentials } from "../commit/credentials.ts";
+import type {
+  CredentialName,
+  CredentialOf,
+  Credentials,
+  Said,
+} from "../commit/credentials.ts";
+import { type Retirement, retirementLayout } from "../commit/retirement.ts";
 import {
   type Revocation,
   revocationLayout,
@@ -34,20 +40,30 @@ export interface CredentialContext {
   payloadOf(chain: string, number: number): Uint8Array | undefined;
 }
 
+/** Which check each kind has. */
+const checks: {
+  readonly [Name in CredentialName]: (
+    one: Said[Name],
+    context: CredentialContext,
+  ) => Refusal | undefined;
+} = {
+  certificate: (one, { rootKey, credentials }) =>
+    checkCertificate(one, rootKey, credentials.certificates),
+  revocation: (one, context) =>
+    checkRevocation(one, context) ??
+      checkRoom(context.credentials.revocations, one),
+  void: checkVoid,
+  redaction: checkRedaction,
+  retirement: checkRetirement,
+  statement: checkStatement,
+};
+
 /** Is the credential sound, and is there room for it? `undefined` when it is so. */
-export function checkCredential(
-  { what, one }: Credential,
+export function checkCredential<Name extends CredentialName>(
+  { what, one }: CredentialOf<Name>,
   context: CredentialContext,
 ): Refusal | undefined {
-  const { rootKey, credentials } = context;
-  if (what === "certificate") {
-    return checkCertificate(one, rootKey, credentials.certificates);
-  }
-  if (what === "void") return checkVoid(one, context);
-  if (what === "redaction") return checkRedaction(one, context);
-  return what === "revocation"
-    ? checkRevocation(one, context) ?? checkRoom(credentials.revocations, one)
-    : checkStatement(one, context);
+  return checks[what](one, context);
 }
 
 function checkRevocation(
@@ -128,6 +144,25 @@ export function hasRoomFor(
     for (const gap of known.gaps(first, first + count)) fresh.add(...gap);
   }
   return commits + fresh.size <= limits.voidsOfKeyMax;
+}
+
+/** What it names may be longer here: nothing that was accepted goes, and a server takes no such one. */
+function checkRetirement(
+  one: Retirement,
+  { genesisId, credentials: { certificates, retirements } }: CredentialContext,
+): Refusal | undefined {
+  if (!equalBytes(one.genesisId, genesisId)) {
+    return refuse("malformed", "The retirement is for another repository");
+  }
+  if (certificates.of(nameOf(one.issuerKey, 0, 32)).length === 0) {
+    return refuse("unknown-session");
+  }
+  if (!retirements.hasRoomFor(one)) {
+    return refuse("too-large", "Its key has retired too many chains");
+  }
+  return isSigned(retirementLayout, one)
+    ? undefined
+    : refuse("bad-signature", "The chains' author did not sign it");
 }
 
 function checkRedaction(

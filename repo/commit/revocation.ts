@@ -169,7 +169,7 @@ export class Revocations {
 
   /** Takes a revocation that `checkRevocation` found sound. */
   add(revocation: Revocation): void {
-    if (this.tellsNothingNew(revocation)) return;
+    if (this.has(revocation)) return;
     const key = nameOf(revocation.sessionKey, 0, 32);
     const none = () => ({ records: [], cuts: new Map() });
     const revoked = getOrMake<string, Revoked>(this.#byKey, key, none);
@@ -182,7 +182,7 @@ export class Revocations {
   }
 
   /** Does everything that it says follow from others? */
-  tellsNothingNew({ sessionKey, cuts }: Revocation): boolean {
+  has({ sessionKey, cuts }: Revocation): boolean {
     const revoked = this.#byKey.get(nameOf(sessionKey, 0, 32));
     if (revoked === undefined) return false;
     for (const [incarnation, count] of cuts) {

@@ -25,6 +25,17 @@ export function provesContinuity({ mode, recovery }: LoadedReplica): boolean {
   return mode !== "fast" || recovery.clean;
 }
 
+/** Does a chain go on no more: was it cut here, or did its author end it? */
+export function isOver(
+  { voided, credentials: { retirements } }: Pick<
+    LoadedReplica,
+    "voided" | "credentials"
+  >,
+  chain: string,
+): boolean {
+  return voided.isEnded(chain) || retirements.isRetired(chain);
+}
+
 /** Which chain a replica goes on with, and whether it must note that it begins another. */
 export function continuityOf(
   loaded: LoadedReplica,
@@ -52,13 +63,14 @@ export function continuityOf(
  * @param isSpotless was there never a repair?
  */
 export function lendableChains(
-  { graph, voided, mode }: LoadedReplica,
+  loaded: LoadedReplica,
   key: string,
   taken: string,
   isSpotless: boolean,
 ): LentChain[] {
+  const { graph, voided, mode } = loaded;
   const own: Chain[] = [...graph.chains()].filter(({ name }) =>
-    name.startsWith(key) && !voided.isEnded(name)
+    name.startsWith(key) && !isOver(loaded, name)
   );
   own.sort((a, b) => compareHlc(b.last, a.last));
   const isSure = mode !== "fast" && isSpotless;

@@ -27,6 +27,7 @@ import {
   sealLength,
   writeHead,
 } from "../commit/batch.ts";
+import { isTakenUnsigned } from "../commit/credentials.ts";
 import type { Mode } from "../commit/genesis.ts";
 import type { Log } from "./log.ts";
 import { isBatch, recordKind, travels } from "./format.ts";
@@ -168,8 +169,7 @@ export class Feed {
   /** Does the door of the others take it? In the modes that do not sign, only batches. */
   #isTaken(kind: number): boolean {
     if (this.#parts.mode !== "default") {
-      return kind === recordKind.unsignedBatch ||
-        kind === recordKind.redaction;
+      return kind === recordKind.unsignedBatch || isTakenUnsigned(kind);
     }
     return travels(kind);
   }

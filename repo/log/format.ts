@@ -31,6 +31,8 @@ export const recordKind = {
   void: 6,
   /** What commits may not say any more. */
   redaction: 7,
+  /** Chains that their author has ended. */
+  retirement: 8,
   /** The ends of chains that do not go on here; never travels. */
   cut: 48,
   /** What became of a refused commit; never travels. */

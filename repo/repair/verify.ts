@@ -102,6 +102,8 @@ export interface VerifyReport {
   readonly voids: number;
   /** Redactions. */
   readonly redactions: number;
+  /** How often authors ended chains. */
+  readonly retirements: number;
   /** Seals verified. */
   readonly signatures: number;
   /** Bytes of the log that were checked. */
@@ -220,6 +222,7 @@ class LogCheck {
     statements: 0,
     voids: 0,
     redactions: 0,
+    retirements: 0,
     signatures: 0,
     bytes: 0,
   };

@@ -38,6 +38,7 @@ Deno.test("verifyReplica() counts what it checked, in every mode", async () => {
       statements: 0,
       voids: 0,
       redactions: 0,
+      retirements: 0,
       signatures: mode === "default" ? 2 : 0,
       bytes: place.replica.loaded.log.end,
       damage: undefined,

@@ -45,8 +45,9 @@ export interface AuthorParts {
   readonly world: World;
   /** May the last incarnation of this session go on? A name: exactly this chain goes on. */
   readonly continues: boolean | string;
-  /** A chain that was cut never goes on. */
-  readonly voided: Pick<VoidCommits, "isEnded" | "begun">;
+  readonly voided: Pick<VoidCommits, "begun">;
+  /** Does a chain never go on? */
+  readonly isOver: (chain: string) => boolean;
 }
 
 /** The writer of one chain. */
@@ -132,10 +133,10 @@ export class Author {
   }
 
   #latest(): Chain | undefined {
-    const { graph, voided } = this.#parts;
+    const { graph, isOver } = this.#parts;
     let latest: Chain | undefined;
     for (const chain of graph.chains()) {
-      if (voided.isEnded(chain.name)) continue;
+      if (isOver(chain.name)) continue;
       if (!chain.name.startsWith(this.#keyName)) continue;
       if (latest === undefined || compareHlc(chain.last, latest.last) > 0) {
         latest = chain;

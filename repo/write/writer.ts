@@ -22,7 +22,7 @@ import {
   type QueuedCommit,
 } from "./commit_queue.ts";
 import { nameOf, type Position } from "../commit/commit.ts";
-import { continuityOf, type LentChain } from "../graph/continuity.ts";
+import { continuityOf, isOver, type LentChain } from "../graph/continuity.ts";
 import type { OwnRules } from "../admission/own_rules.ts";
 import { recordKind } from "../log/format.ts";
 import type { LoadedReplica } from "../loaded_replica.ts";
@@ -104,7 +104,10 @@ export class Writer {
     const { mode } = loaded;
     const { continues, isMarkDue } = continuityOf(loaded, parts);
     this.#isMarkDue = isMarkDue;
-    this.#author = new Author({ ...loaded, session, mode, world, continues });
+    this.#author = new Author({
+      ...{ ...loaded, session, mode, world, continues },
+      isOver: (chain) => isOver(loaded, chain),
+    });
     const sink = {
       append: (commits: readonly QueuedCommit[]) => this.#append(commits),
       appended: parts.appended,

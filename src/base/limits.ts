@@ -126,8 +126,24 @@ export const limits = {
   voidCommitsMax: 64,
   /** Chains of a session of which all hold stubs alone. */
   voidChainsMax: 64,
-  /** Chains of one session in a repository: each tab has one. */
-  sessionChainsMax: 2_048,
+  /** Chains of one session in a repository that it has not retired: each tab has one. */
+  sessionChainsMax: 512,
+  /** Where nothing is signed nobody can retire a chain. */
+  unsignedChainsMax: 2_048,
+  /** Chains that one key may retire in a repository: each stays in memory … */
+  retiredChainsMax: 4_096,
+  /** … in one record … */
+  retiredAtOnceMax: 512,
+  /** … and its bytes … */
+  retirementBytesMax: 16 * KiB,
+  /** … in all records of a key … */
+  retirementsOfKeyBytesMax: 256 * KiB,
+  /** … and when those of all keys take this … */
+  retirementsBytesMax: 64 * MiB,
+  /** … a key has no more: some 20 of one chain each. */
+  retirementsOfKeyBytesMin: 4 * KiB,
+  /** Own chains that nobody writes, and that are kept for tabs to come. */
+  idleChainsKept: 32,
   /** The same where a summary cannot name all chains any more: enough for a device that is new there. */
   sessionChainsMin: 64,
   /** Incarnations that one revocation names; where there are more, several are issued at once. */

@@ -44,8 +44,8 @@ import {
 } from "./owner_members.ts";
 import { RepositoryReports } from "./owner_repository_reports.ts";
 import { whenLoaded } from "./tab_late.ts";
-import { chainsOf } from "./tab_left.ts";
 import { isBatch } from "../../repo/mod.ts";
+import { isOver } from "../../repo/graph/continuity.ts";
 
 /** The point before everything: a tab that is told it reads the whole log. */
 const START: LogPoint = { address: 0, crc: 0 };
@@ -202,18 +202,22 @@ export class OwnedRepository {
     wanted: string | undefined,
   ): Pick<Opened, "chain" | "lastId"> {
     const { loans, isSettled } = this.#parts;
-    const { loaded: { voided }, device } = this.#replica;
-    const isOpen = wanted !== undefined && !voided.isEnded(wanted);
+    const { loaded, device } = this.#replica;
+    const isOpen = wanted !== undefined && !isOver(loaded, wanted);
     if (isOpen && loans.lend(this.name, wanted, tab)) return { chain: wanted };
     if (!isSettled()) return {};
-    for (const one of device.lendable()) {
-      const { chain } = one;
-      if (chain === undefined) continue;
-      if (!loans.isFree(this.name, chain)) continue;
-      loans.lend(this.name, chain, tab);
-      return one;
-    }
-    return {};
+    const isFree = (chain: string) => loans.isFree(this.name, chain);
+    const free = device.lendable().filter(({ chain }) => isFree(chain!));
+    const kept = free.slice(0, 1 + limits.idleChainsKept);
+    // Whatever pages that are gone have left by now keeps its chain; of the next one to go nobody knows that yet.
+    const left = new Set(loaded.graph.vector().keys()).difference(
+      new Set(kept.map(({ chain }) => chain)),
+    );
+    device.isLeft = (chain) => left.has(chain) && isFree(chain);
+    const [one] = kept;
+    if (one === undefined) return {};
+    loans.lend(this.name, one.chain!, tab);
+    return one;
   }
 
   /** Takes what a tab wrote, one after the other where that takes code that is not here yet. */
@@ -253,13 +257,19 @@ export class OwnedRepository {
    * back meanwhile stays so. False where something before it is missing.
    */
   async handIn(records: readonly TabRecord[]): Promise<boolean> {
-    const { device, loaded: { voided } } = this.#replica;
-    const goOn = records.filter((one) =>
-      !chainsOf([one]).some((chain) => voided.isEnded(chain))
-    );
+    const { device } = this.#replica;
+    const goOn = records.filter((one) => !this.#isBehindEnd(one));
     const { missing } = await lateRich.within(() => device.follow(goOn));
     await this.#replica.durable();
     return missing === undefined;
+  }
+
+  /** Is it of a chain that was cut, or behind the end of one that was retired? */
+  #isBehindEnd({ kind, bytes }: TabRecord): boolean {
+    if (!isBatch(kind)) return false;
+    const { voided, credentials: { retirements } } = this.#replica.loaded;
+    const { chain, first, count } = batchHead(bytes);
+    return voided.isEnded(chain) || first + count > retirements.lengthOf(chain);
   }
 
   /** Puts records into the log, or says why not. */
@@ -268,12 +278,13 @@ export class OwnedRepository {
     records: readonly TabRecord[],
   ): Refusal | undefined {
     const { loans } = this.#parts;
-    const { device, loaded: { voided } } = this.#replica;
-    for (const { kind, bytes } of records) {
+    const { device } = this.#replica;
+    for (const record of records) {
+      const { kind, bytes } = record;
       if (!isBatch(kind)) continue;
       const { chain, first } = batchHead(bytes);
-      if (voided.isEnded(chain)) {
-        const message = "The chain was cut: go on in another one";
+      if (this.#isBehindEnd(record)) {
+        const message = "The chain is over: go on in another one";
         return { code: "chain", message, end: device.mirror().end };
       }
       if (loans.holderOf(this.name, chain) === tab.id) continue;

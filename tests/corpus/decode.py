@@ -115,7 +115,7 @@ class Log:
         kind, place, body = records[0]
         self.genesis(Bytes(body, place), kind)
         readers = {2: self.certificate, 3: self.batch, 4: self.batch, 5: self.revocation, 6: self.void}
-        readers |= {7: self.redaction, 52: self.erasure}
+        readers |= {7: self.redaction, 8: self.retirement, 52: self.erasure}
         for kind, place, body in records:
             if kind in (7, 52):
                 readers[kind](Bytes(body, place), kind, True)
@@ -213,6 +213,15 @@ class Log:
         may = issuer == self.root or any(
             one["redacts"] and one["from"] <= wall <= one["to"] for one in self.certificates.get(issuer, []))
         body.check(may, "an issuer who may not")
+
+    def retirement(self, body, _kind):
+        body.form()
+        body.check(body.take(32) == self.id, "of another repository")
+        ends = body.many(lambda: (body.take(8), body.varint()))
+        body.check(ends and is_ascending([incarnation for incarnation, _ in ends]), "chains that do not ascend, or none")
+        body.check(all(commits > 0 for _, commits in ends), "the end of a chain that has not begun")
+        issuer = self.signed(body, b"sheaf retirement 1\n")
+        body.check(issuer in self.certificates, "of a key that nobody certified")
 
     def erasure(self, body, _kind, is_ahead=False):
         body.form()

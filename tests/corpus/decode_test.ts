@@ -80,7 +80,8 @@ async function logOf(records: readonly LogRecord[]): Promise<Files> {
 function isSigned(kind: number): boolean {
   return kind === recordKind.signedBatch || kind === recordKind.certificate ||
     kind === recordKind.revocation || kind === recordKind.void ||
-    kind === recordKind.redaction || isStatement(kind);
+    kind === recordKind.redaction || kind === recordKind.retirement ||
+    isStatement(kind);
 }
 
 /** The same bytes, with one bit of one of them flipped. */

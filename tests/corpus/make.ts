@@ -10,9 +10,10 @@ import { indexedDoor } from "../../repo/admission/serving_door.ts";
 import { issueCertificate } from "../../repo/commit/certificate.ts";
 import { parseRepositoryName } from "../../repo/commit/genesis.ts";
 import { issueRevocation } from "../../repo/commit/revocation.ts";
+import { retirementLayout } from "../../repo/commit/retirement.ts";
 import { statementLayout } from "../../repo/commit/statement.ts";
 import { recordKind } from "../../repo/log/format.ts";
-import type { Position } from "../../repo/commit/commit.ts";
+import { chainBytes, type Position } from "../../repo/commit/commit.ts";
 import { lateRefusing } from "../../repo/refusal/late_refusing.ts";
 import { Replica } from "../../repo/replica.ts";
 import type { Transaction } from "../../repo/write/transaction.ts";
@@ -300,6 +301,21 @@ function revoke({ replica }: Writer, { chain }: Position): void {
   replica.port().receive([{ kind: recordKind.revocation, bytes }]);
 }
 
+/** A chain is over, as its author says; another one never came here. */
+function retire({ replica }: Writer, bob: Writer): void {
+  if (replica.mode !== "default") return; // Nobody can say so there.
+  const { genesisId, graph } = replica.loaded;
+  const { chain } = bob.replica.device;
+  const never = { incarnation: new Uint8Array(8).fill(255), commits: 300 };
+  const incarnation = chainBytes(chain).slice(32);
+  const ends = [{ incarnation, commits: graph.lengthOf(chain) }, never];
+  const { bytes } = retirementLayout.sign(
+    { genesisId, ends },
+    createSigner(secretOf(2)),
+  );
+  replica.port().receive([{ kind: recordKind.retirement, bytes }]);
+}
+
 /** Commits of ada are refused; one is retried, one discarded, one stays refused. */
 async function refuse(ada: Writer): Promise<void> {
   const ids = ["kept", "retried", "moved", "dropped", "waiting", "last"];
@@ -398,6 +414,7 @@ async function fill(repo: Repository, mode: Mode): Promise<void> {
   await refuse(ada);
   await redact(ada);
   await bob.tell(ada);
+  retire(ada, bob);
   sayUnknown(ada, 8);
   await ada.write((tx, leaves) =>
     void leaves.update(tx, "bare", { height: 1 })

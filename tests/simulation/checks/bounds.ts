@@ -53,10 +53,15 @@ export function checkBounds(
 
 /** Whoever floods fills no list of the server's. */
 function checkServed(served: Replica, { judge }: Stage): void {
-  const { name, graph, state } = served;
+  const { name, mode, graph, state, loaded } = served;
   const { parked } = served.status();
+  const chainsMax = mode === "default"
+    ? limits.sessionChainsMax
+    : limits.unsignedChainsMax;
   const chains = new Map<string, number>();
-  for (const { name: chain } of graph.chains()) {
+  const { retirements } = loaded.credentials;
+  for (const { name: chain, length } of graph.chains()) {
+    if (length >= retirements.lengthOf(chain)) continue;
     const key = chain.slice(0, 32);
     chains.set(key, (chains.get(key) ?? 0) + 1);
   }
@@ -65,7 +70,7 @@ function checkServed(served: Replica, { judge }: Stage): void {
   const had = judge?.hadCollections(name, collections) ?? 0;
   check(
     parked <= limits.parkedMax && state.size <= limits.collectionsMax + had &&
-      Math.max(0, ...chains.values()) <= limits.sessionChainsMax,
+      Math.max(0, ...chains.values()) <= chainsMax,
     "bounds",
     () =>
       `server ${name}: ${parked} parked, ${state.size} collections, ${[

@@ -1,0 +1,175 @@
+/**
+ * Retirements: chains that their author has ended, each at a length. Nothing behind
+ * that is taken, so a chain that is whole is one that nobody writes any more: it is
+ * not counted among those that its session may have.
+ *
+ * A record names incarnations of the key that signs it, so nobody can end a chain
+ * of another's. Of several that name one chain the greatest length counts, in
+ * whatever order they come; a server takes no second one.
+ *
+ * Architecture invariant: what was accepted stands, whatever length is named.
+ *
+ * @module
+ */
+
+import type { ByteReader } from "../../src/base/bytes.ts";
+import { getOrMake } from "../../src/base/collections.ts";
+import {
+  copied,
+  count,
+  fixed,
+  list,
+  struct,
+  unfit,
+} from "../../src/base/layout.ts";
+import { limits } from "../../src/base/limits.ts";
+import type { Graph } from "../graph/graph.ts";
+import { joinChain, nameOf } from "./commit.ts";
+import { type Signed, SignedLayout } from "./signed_record.ts";
+
+const INCARNATION_BYTES = 8;
+const KEY_CHARACTERS = 32;
+
+/** Where a chain ends. */
+export interface ChainEnd {
+  /** Which of its key's chains. */
+  readonly incarnation: Uint8Array;
+  /** How many commits it has. */
+  readonly commits: number;
+}
+
+/** What an author says. */
+export interface RetirementFields {
+  /** The repository that it is said in. */
+  readonly genesisId: Uint8Array;
+  readonly ends: readonly ChainEnd[];
+}
+
+const ends = /* @__PURE__ */ list(
+  struct({ incarnation: copied(INCARNATION_BYTES), commits: count }),
+  limits.retiredAtOnceMax,
+);
+
+const layout = struct({
+  genesisId: fixed(32),
+  ends: { ...ends, read: readEnds },
+});
+
+/** Some, ascending: in one form. */
+function readEnds(reader: ByteReader): readonly ChainEnd[] {
+  const read = ends.read(reader);
+  let last = "";
+  for (const { incarnation, commits } of read) {
+    const name = nameOf(incarnation, 0, INCARNATION_BYTES);
+    if (name <= last && last !== "") throw unfit("its chains are not in order");
+    if (commits === 0) throw unfit("a chain that has not begun cannot end");
+    last = name;
+  }
+  if (read.length === 0) throw unfit("it ends nothing");
+  return read;
+}
+
+/** The bytes of retirements. */
+export const retirementLayout: SignedLayout<RetirementFields> =
+  /* @__PURE__ */ new SignedLayout(
+    "sheaf retirement 1",
+    layout,
+    limits.retirementBytesMax,
+  );
+
+/** A decoded retirement: well formed, not yet checked. */
+export type Retirement = RetirementFields & Signed;
+
+/** A chain that a retirement names, and its length. */
+export interface RetiredChain {
+  readonly chain: string;
+  readonly length: number;
+}
+
+/** The chains that one names. */
+export function retiredBy({ ends, issuerKey }: Retirement): RetiredChain[] {
+  return ends.map(({ incarnation, commits }) => ({
+    chain: joinChain(issuerKey, incarnation),
+    length: commits,
+  }));
+}
+
+/** What one key has retired. */
+interface OfKey {
+  bytes: number;
+  /** Chain → its length. */
+  readonly lengths: Map<string, number>;
+}
+
+/** The checked retirements of a repository. */
+export class Retirements {
+  readonly #all: Retirement[] = [];
+  readonly #keys = new Map<string, OfKey>();
+  #bytes = 0;
+
+  /** Takes one that was found sound. */
+  add(one: Retirement): void {
+    if (this.has(one)) return;
+    const of = getOrMake<string, OfKey>(
+      this.#keys,
+      nameOf(one.issuerKey, 0, KEY_CHARACTERS),
+      () => ({ bytes: 0, lengths: new Map() }),
+    );
+    for (const { chain, length } of retiredBy(one)) {
+      of.lengths.set(chain, Math.max(length, of.lengths.get(chain) ?? 0));
+    }
+    of.bytes += one.bytes.length;
+    this.#bytes += one.bytes.length;
+    this.#all.push(one);
+  }
+
+  /** Does it say nothing new? */
+  has(one: Retirement): boolean {
+    return retiredBy(one).every(({ chain, length }) =>
+      length <= (this.#of(chain)?.lengths.get(chain) ?? 0)
+    );
+  }
+
+  /** Is there room for another one of its key? */
+  hasRoomFor(one: Retirement): boolean {
+    const key = nameOf(one.issuerKey, 0, KEY_CHARACTERS);
+    const { bytes, lengths } = this.#keys.get(key) ?? {
+      bytes: 0,
+      lengths: new Map(),
+    };
+    const fresh = retiredBy(one).filter(({ chain }) => !lengths.has(chain));
+    const bytesMax = this.#bytes < limits.retirementsBytesMax
+      ? limits.retirementsOfKeyBytesMax
+      : limits.retirementsOfKeyBytesMin;
+    return bytes + one.bytes.length <= bytesMax &&
+      lengths.size + fresh.length <= limits.retiredChainsMax;
+  }
+
+  /** How many commits a chain has for ever; no end, where it goes on. */
+  lengthOf(chain: string): number {
+    return this.#of(chain)?.lengths.get(chain) ?? Infinity;
+  }
+
+  /** Has its author ended it? */
+  isRetired(chain: string): boolean {
+    return this.lengthOf(chain) < Infinity;
+  }
+
+  /** How many chains of the key that writes this one are retired, and here as a whole. */
+  wholeOf(chain: string, graph: Graph): number {
+    let whole = 0;
+    for (const [name, length] of this.#of(chain)?.lengths ?? []) {
+      if (graph.lengthOf(name) >= length) whole++;
+    }
+    return whole;
+  }
+
+  #of(chain: string): OfKey | undefined {
+    return this.#keys.get(chain.slice(0, KEY_CHARACTERS));
+  }
+
+  /** All of them, in the order they came. */
+  [Symbol.iterator](): Iterator<Retirement> {
+    return this.#all[Symbol.iterator]();
+  }
+}

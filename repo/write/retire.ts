@@ -1,0 +1,57 @@
+/**
+ * Retiring: own chains that nobody goes on with are over, once a server has all of
+ * them. So a device that begins a new one after each accident may live for ever.
+ *
+ * Architecture invariant: a chain is retired at the length that it has everywhere,
+ * and never one that a tab may still write.
+ *
+ * @module
+ */
+
+import type { SessionSigner } from "../../crypto/keys.ts";
+import { concatBytes } from "../../src/base/bytes.ts";
+import { limits } from "../../src/base/limits.ts";
+import { chainBytes } from "../commit/commit.ts";
+import { retirementLayout } from "../commit/retirement.ts";
+import type { LoadedReplica } from "../loaded_replica.ts";
+import { recordKind } from "../log/format.ts";
+
+/** Whose chains, and which. */
+export interface RetireParts {
+  readonly loaded: LoadedReplica;
+  readonly signer: SessionSigner;
+  /** Of the key that signs: may nobody write it any more? Asked again before it is said. */
+  readonly isIdle: (chain: string) => boolean;
+  /** May nothing be written any more? */
+  readonly isOver: () => boolean;
+}
+
+/** Ends all chains that are idle; says whether there was one. */
+export async function retire(
+  { loaded, signer, isIdle, isOver }: RetireParts,
+): Promise<boolean> {
+  const { mode, graph, genesisId, log, credentials } = loaded;
+  const { retirements } = credentials;
+  if (mode !== "default") return false;
+  const chains = [...graph.chains()]
+    .filter(({ name }) => !retirements.isRetired(name) && isIdle(name))
+    .slice(0, limits.retiredAtOnceMax)
+    .map(({ name, length }) => ({ name, length }))
+    .sort((a, b) => a.name < b.name ? -1 : 1);
+  if (chains.length === 0) return false;
+  const ends = chains.map(({ name, length }) => ({
+    incarnation: chainBytes(name).slice(-8),
+    commits: length,
+  }));
+  const said = { genesisId, ends };
+  const { unsigned, message } = retirementLayout.begin(said, signer.publicKey);
+  const bytes = concatBytes(unsigned, await signer.sign(message));
+  const areIdle = chains.every(({ name, length }) =>
+    isIdle(name) && graph.lengthOf(name) === length
+  );
+  const one = retirementLayout.decode(bytes);
+  if (isOver() || !areIdle || !retirements.hasRoomFor(one)) return false;
+  log.append(recordKind.retirement, [bytes]);
+  retirements.add(one);
+  return true;
+}
