@@ -83,8 +83,12 @@ export class ChainGate {
     const { sessionChainsMax, unsignedChainsMax } = limits;
     const max = mode === "default" ? sessionChainsMax : unsignedChainsMax;
     if (begun < max) return undefined;
-    const retired = credentials.retirements.wholeOf(chain, graph);
-    if (begun - retired < max) return undefined;
+    const { lengths } = credentials.retirements.of(chain) ?? { lengths: [] };
+    let over = 0;
+    for (const [name, length] of lengths) {
+      if (graph.lengthOf(name) >= length) over++;
+    }
+    if (begun - over < max) return undefined;
     const detail = `A session has at most ${max} chains in this repository ` +
       "that it has not retired";
     return refuse("quota", detail);

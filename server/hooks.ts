@@ -180,12 +180,14 @@ export class ServerHooks implements Required<HostHooks> {
   ): Refusal | undefined {
     const replica = this.#parts.hub.replicaOf(name);
     const said = credentialIn(arrival);
-    if (replica === undefined || said === undefined) return undefined;
-    if (replica.loaded.credentials.has(said)) return undefined;
-    const refusal = this.#objectsTo(replica, said);
-    const takesRoom = said.what === "void" || said.what === "retirement";
-    if (refusal !== undefined || !takesRoom) return refusal;
-    return peer.session?.mayIssue === false
+    if (replica !== undefined && said !== undefined) {
+      if (replica.loaded.credentials.has(said)) return undefined;
+      const refusal = this.#objectsTo(replica, said);
+      if (refusal !== undefined) return refusal;
+    }
+    const takesRoom = arrival.kind === recordKind.void ||
+      arrival.kind === recordKind.retirement;
+    return takesRoom && peer.session?.mayIssue === false
       ? this.#checkQuota(peer, name, 1)
       : undefined;
   }

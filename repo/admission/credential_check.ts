@@ -18,7 +18,12 @@ import type {
   Credentials,
   Said,
 } from "../commit/credentials.ts";
-import { type Retirement, retirementLayout } from "../commit/retirement.ts";
+import {
+  retiredBy,
+  type Retirement,
+  retirementLayout,
+  type Retirements,
+} from "../commit/retirement.ts";
 import {
   type Revocation,
   revocationLayout,
@@ -157,12 +162,28 @@ function checkRetirement(
   if (certificates.of(nameOf(one.issuerKey, 0, 32)).length === 0) {
     return refuse("unknown-session");
   }
-  if (!retirements.hasRoomFor(one)) {
+  if (!hasRoomToRetire(retirements, one)) {
     return refuse("too-large", "Its key has retired too many chains");
   }
   return isSigned(retirementLayout, one)
     ? undefined
     : refuse("bad-signature", "The chains' author did not sign it");
+}
+
+/** Is there room for another retirement of its key? */
+export function hasRoomToRetire(
+  retirements: Retirements,
+  one: Retirement,
+): boolean {
+  const ends = retiredBy(one);
+  const { bytes, lengths } = retirements.of(ends[0]!.chain) ??
+    { bytes: 0, lengths: new Map<string, number>() };
+  const fresh = ends.filter(({ chain }) => !lengths.has(chain));
+  const bytesMax = retirements.bytes < limits.retirementsBytesMax
+    ? limits.retirementsOfKeyBytesMax
+    : limits.retirementsOfKeyBytesMin;
+  return bytes + one.bytes.length <= bytesMax &&
+    lengths.size + fresh.length <= limits.retiredChainsMax;
 }
 
 function checkRedaction(

@@ -23,7 +23,6 @@ import {
   unfit,
 } from "../../src/base/layout.ts";
 import { limits } from "../../src/base/limits.ts";
-import type { Graph } from "../graph/graph.ts";
 import { joinChain, nameOf } from "./commit.ts";
 import { type Signed, SignedLayout } from "./signed_record.ts";
 
@@ -95,7 +94,8 @@ export function retiredBy({ ends, issuerKey }: Retirement): RetiredChain[] {
 }
 
 /** What one key has retired. */
-interface OfKey {
+export interface RetiredOfKey {
+  /** Bytes of its records. */
   bytes: number;
   /** Chain → its length. */
   readonly lengths: Map<string, number>;
@@ -104,13 +104,14 @@ interface OfKey {
 /** The checked retirements of a repository. */
 export class Retirements {
   readonly #all: Retirement[] = [];
-  readonly #keys = new Map<string, OfKey>();
-  #bytes = 0;
+  readonly #keys = new Map<string, RetiredOfKey>();
+  /** Bytes of all of them. */
+  bytes = 0;
 
   /** Takes one that was found sound. */
   add(one: Retirement): void {
     if (this.has(one)) return;
-    const of = getOrMake<string, OfKey>(
+    const of = getOrMake<string, RetiredOfKey>(
       this.#keys,
       nameOf(one.issuerKey, 0, KEY_CHARACTERS),
       () => ({ bytes: 0, lengths: new Map() }),
@@ -119,35 +120,20 @@ export class Retirements {
       of.lengths.set(chain, Math.max(length, of.lengths.get(chain) ?? 0));
     }
     of.bytes += one.bytes.length;
-    this.#bytes += one.bytes.length;
+    this.bytes += one.bytes.length;
     this.#all.push(one);
   }
 
   /** Does it say nothing new? */
   has(one: Retirement): boolean {
     return retiredBy(one).every(({ chain, length }) =>
-      length <= (this.#of(chain)?.lengths.get(chain) ?? 0)
+      length <= (this.of(chain)?.lengths.get(chain) ?? 0)
     );
-  }
-
-  /** Is there room for another one of its key? */
-  hasRoomFor(one: Retirement): boolean {
-    const key = nameOf(one.issuerKey, 0, KEY_CHARACTERS);
-    const { bytes, lengths } = this.#keys.get(key) ?? {
-      bytes: 0,
-      lengths: new Map(),
-    };
-    const fresh = retiredBy(one).filter(({ chain }) => !lengths.has(chain));
-    const bytesMax = this.#bytes < limits.retirementsBytesMax
-      ? limits.retirementsOfKeyBytesMax
-      : limits.retirementsOfKeyBytesMin;
-    return bytes + one.bytes.length <= bytesMax &&
-      lengths.size + fresh.length <= limits.retiredChainsMax;
   }
 
   /** How many commits a chain has for ever; no end, where it goes on. */
   lengthOf(chain: string): number {
-    return this.#of(chain)?.lengths.get(chain) ?? Infinity;
+    return this.of(chain)?.lengths.get(chain) ?? Infinity;
   }
 
   /** Has its author ended it? */
@@ -155,16 +141,8 @@ export class Retirements {
     return this.lengthOf(chain) < Infinity;
   }
 
-  /** How many chains of the key that writes this one are retired, and here as a whole. */
-  wholeOf(chain: string, graph: Graph): number {
-    let whole = 0;
-    for (const [name, length] of this.#of(chain)?.lengths ?? []) {
-      if (graph.lengthOf(name) >= length) whole++;
-    }
-    return whole;
-  }
-
-  #of(chain: string): OfKey | undefined {
+  /** What the key of a chain has retired. */
+  of(chain: string): RetiredOfKey | undefined {
     return this.#keys.get(chain.slice(0, KEY_CHARACTERS));
   }
 

@@ -1,6 +1,6 @@
 import { deepEqual, equal, throws } from "node:assert/strict";
 import { limits } from "../../src/base/limits.ts";
-import { Graph } from "../graph/graph.ts";
+import { hasRoomToRetire } from "../admission/credential_check.ts";
 import { signerOf } from "../../tests/kit/door.ts";
 import { joinChain } from "./commit.ts";
 import {
@@ -75,18 +75,6 @@ Deno.test("Retirements: the greatest length counts, in whatever order they come"
   }
 });
 
-Deno.test("Retirements count whole what is here up to its end", () => {
-  const all = new Retirements();
-  all.add(retired({ 1: 1, 2: 2 }));
-  const graph = new Graph(genesisId);
-  equal(all.wholeOf(chainOf(5), graph), 0);
-  for (const number of [1, 2]) {
-    graph.add(chainOf(number), { wall: number, count: 0, parents: [] });
-  }
-  equal(all.wholeOf(chainOf(5), graph), 1);
-  equal(all.wholeOf(chainOf(5, 2), graph), 0, "another key's");
-});
-
 Deno.test("attack: a key retires so many chains, in so many bytes, and no more", () => {
   const all = new Retirements();
   let [next, count] = [1, 0];
@@ -94,17 +82,21 @@ Deno.test("attack: a key retires so many chains, in so many bytes, and no more",
     const of: Record<number, number> = {};
     for (let i = 0; i < limits.retiredAtOnceMax; i++) of[next++] = 1;
     const one = retired(of);
-    if (!all.hasRoomFor(one)) break;
+    if (!hasRoomToRetire(all, one)) break;
     all.add(one);
   }
   equal(count, limits.retiredChainsMax);
-  equal(all.hasRoomFor(retired({ 1: 2 })), true, "what is retired already");
-  equal(all.hasRoomFor(retired({ [next]: 1 }, 2)), true, "another key");
+  equal(
+    hasRoomToRetire(all, retired({ 1: 2 })),
+    true,
+    "what is retired already",
+  );
+  equal(hasRoomToRetire(all, retired({ [next]: 1 }, 2)), true, "another key");
   const lengths = new Retirements();
   let bytes = 0;
   for (let length = 1;; length++) {
     const one = retired({ 1: length }, 3);
-    if (!lengths.hasRoomFor(one)) break;
+    if (!hasRoomToRetire(lengths, one)) break;
     bytes += one.bytes.length;
     lengths.add(one);
   }

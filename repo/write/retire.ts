@@ -12,6 +12,7 @@ import type { SessionSigner } from "../../crypto/keys.ts";
 import { concatBytes } from "../../src/base/bytes.ts";
 import { limits } from "../../src/base/limits.ts";
 import { chainBytes } from "../commit/commit.ts";
+import { hasRoomToRetire } from "../admission/credential_check.ts";
 import { retirementLayout } from "../commit/retirement.ts";
 import type { LoadedReplica } from "../loaded_replica.ts";
 import { recordKind } from "../log/format.ts";
@@ -50,7 +51,7 @@ export async function retire(
     isIdle(name) && graph.lengthOf(name) === length
   );
   const one = retirementLayout.decode(bytes);
-  if (isOver() || !areIdle || !retirements.hasRoomFor(one)) return false;
+  if (isOver() || !areIdle || !hasRoomToRetire(retirements, one)) return false;
   log.append(recordKind.retirement, [bytes]);
   retirements.add(one);
   return true;
