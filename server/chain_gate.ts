@@ -41,8 +41,8 @@ export class ChainGate {
   }
 
   /**
-   * The first commit from index `from` on that changes nothing, or that there is
-   * no room for its chain.
+   * The first commit from index `from` on that changes nothing, or stands behind
+   * the end that its author gave the chain; or that there is no room for its chain.
    *
    * @param patches of the commits from there on
    * @param accepted how many commits of the chain were accepted before a log was lost: they are not asked about
@@ -62,6 +62,13 @@ export class ChainGate {
       return refuseAt(number, "denied", "A commit that changes nothing");
     }
     const end = first + commits.length;
+    const length = credentials.retirements.lengthOf(chain);
+    const behind = Math.max(first + from, length, accepted);
+    if (behind < end) {
+      // Its author forgot that it is over, or is a copy.
+      const detail = `Its author ended the chain with commit ${length - 1}`;
+      return refuseAt(behind, "fork", detail);
+    }
     const isVoid = isSilent(graph, chain) &&
       commits.every(({ isVoid }, i) => i < from || isVoid);
     if (isVoid && end > Math.max(accepted, limits.voidCommitsMax)) {

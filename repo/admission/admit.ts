@@ -179,8 +179,7 @@ function judgeBatch(
   const lastId = lastIdOf(batch, from, knowledge);
   if (lastId !== undefined && "refused" in lastId) return declined(lastId);
   const early = checkPredecessor(batch, from, graph) ??
-    checkRevoked(batch, from, knowledge) ??
-    checkRetired(batch, from, knowledge);
+    checkRevoked(batch, from, knowledge);
   if (early !== undefined) return declined(early);
   const parents = judgeParents(batch, from, knowledge);
   if (parents !== undefined) return parents;
@@ -353,18 +352,6 @@ function checkRevoked(
     "revoked",
     reasons.length > 0 ? reasons.at(-1) : "The session was revoked",
   );
-}
-
-/** Does it go on with a chain behind the end that its author gave it? It forgot that, or was copied. */
-function checkRetired(
-  { chain, first, commits }: Batch,
-  from: number,
-  { credentials: { retirements } }: Knowledge,
-): Refusal | undefined {
-  const length = retirements.lengthOf(chain);
-  if (first + commits.length <= length) return undefined;
-  const detail = `Its author ended the chain with commit ${length - 1}`;
-  return refuseAt(Math.max(first + from, length), "fork", detail);
 }
 
 /**

@@ -1,7 +1,7 @@
 /**
- * Retirements: chains that their author has ended, each at a length. Nothing behind
- * that is taken, so a chain that is whole is one that nobody writes any more: it is
- * not counted among those that its session may have.
+ * Retirements: chains that their author has ended, each at a length. No gate takes
+ * what is behind that, so a chain that is whole is one that nobody writes any more:
+ * it is not counted among those that its session may have.
  *
  * A record names incarnations of the key that signs it, so nobody can end a chain
  * of another's. Of several that name one chain the greatest length counts, in

@@ -1,22 +1,46 @@
-/** Chains that their author has ended, at the door: in any order of arrival, and whatever a hostile author says. */
+/** Chains that their author has ended, at a server: in any order of arrival, and whatever a hostile author says. */
 
 import { deepEqual, equal } from "node:assert/strict";
-import { chainBytes } from "../commit/commit.ts";
-import { issueRevocation } from "../commit/revocation.ts";
-import { retirementLayout } from "../commit/retirement.ts";
-import { recordKind } from "../log/format.ts";
-import { limits } from "../../src/base/limits.ts";
-import {
-  dayOne,
-  Replica,
-  root,
-  signerOf,
-  Writer,
-} from "../../tests/kit/door.ts";
-import { judge } from "./admit.ts";
-import type { Arrival, Gate } from "./arrival.ts";
+import { chainBytes } from "../repo/commit/commit.ts";
+import { issueRevocation } from "../repo/commit/revocation.ts";
+import { retirementLayout } from "../repo/commit/retirement.ts";
+import { recordKind } from "../repo/log/format.ts";
+import { ChainGate } from "./chain_gate.ts";
+import { limits } from "../src/base/limits.ts";
+import { dayOne, Replica, root, signerOf, Writer } from "../tests/kit/door.ts";
+import { admit, patchesOf } from "../repo/admission/admit.ts";
+import type { Arrival, Gate } from "../repo/admission/arrival.ts";
 
-const open: Gate = () => undefined;
+/** The gate of a server that has nothing against anybody but what is said of chains. */
+function gateOf(replica: Replica, accepted = 0): Gate {
+  const gate = new ChainGate(1e9);
+  const { graph, mode, credentials } = replica;
+  const chains = { graph, loaded: { mode, credentials } };
+  return (batch, from, decode) => {
+    const patches = decode(patchesOf);
+    if ("refused" in patches) return patches;
+    return gate.check(chains, batch, from, patches, accepted);
+  };
+}
+
+/** What becomes of an arrival at a server. */
+function served(replica: Replica, arrival: Arrival, accepted = 0): string {
+  const [judged] = admit(
+    arrival,
+    replica,
+    replica.parking,
+    (admitted) => {
+      if (admitted.verdict === "admit") {
+        replica.take(admitted.batch, admitted.lastId);
+      } else replica.credentials.add(admitted.credential);
+    },
+    gateOf(replica, accepted),
+  );
+  const { verdict } = judged!;
+  if (verdict.verdict !== "refuse") return verdict.verdict;
+  const { refused, number } = verdict.refusal;
+  return number === undefined ? refused : `${refused} ${number}`;
+}
 
 function ended(
   of: readonly (readonly [chain: string, commits: number])[],
@@ -31,21 +55,13 @@ function ended(
   return { kind: recordKind.retirement, bytes };
 }
 
-/** What a gate's door says: a verdict, or the reason of a refusal and its number. */
-function atGate(arrival: Arrival, replica: Replica): string {
-  const verdict = judge(arrival, replica, open);
-  return verdict.verdict === "refuse"
-    ? verdict.refusal.refused
-    : verdict.verdict;
-}
-
 function author(seed = 1) {
   const writer = new Writer(seed, new Replica());
   const batches = ["a", "b", "c", "d"].map((id) => writer.write([id]));
   return { ...writer, writer, batches, certificate: writer.introduce() };
 }
 
-Deno.test("judge() takes a chain up to the end that its author gave it, in any order of arrival", () => {
+Deno.test("a server takes a chain up to the end that its author gave it, in any order of arrival", () => {
   const { chain, batches, certificate } = author();
   const end = ended([[chain, 3]], 1, new Replica());
   const within = batches.slice(0, 3);
@@ -53,56 +69,69 @@ Deno.test("judge() takes a chain up to the end that its author gave it, in any o
     const replica = new Replica();
     const arrivals = [certificate, ...within.toSpliced(place, 0, end)];
     for (const arrival of arrivals) {
-      equal(replica.outcome(arrival).startsWith("admit"), true);
+      equal(served(replica, arrival).startsWith("admit"), true);
     }
     equal(replica.graph.lengthOf(chain), 3);
-    equal(replica.outcome(batches[3]!), "fork");
-    equal(replica.outcome(end), "known");
-    equal(replica.outcome(batches[1]!), "known");
+    equal(served(replica, batches[3]!), "fork 3");
+    equal(served(replica, end), "known");
+    equal(served(replica, batches[1]!), "known");
     equal(replica.graph.lengthOf(chain), 3);
   }
 });
 
-Deno.test("judge() names the first commit behind the end, in a batch of 5 MB that passes it, and takes none of that", () => {
+Deno.test("a server names the first commit behind the end, in a batch of 5 MB that passes it, and takes none of that", () => {
   const writer = new Writer(1, new Replica());
   const { chain } = writer;
   const ids = Array.from({ length: 20_000 }, (_, i) => `${i}`.padEnd(250, "x"));
   const large = writer.write(ids);
   equal(large.bytes.length > 5_000_000, true);
   const replica = new Replica();
-  replica.outcome(writer.introduce());
-  replica.outcome(ended([[chain, 12_345]], 1, replica));
-  const verdict = judge(large, replica);
-  deepEqual(
-    verdict.verdict === "refuse" &&
-      [verdict.refusal.refused, verdict.refusal.number],
-    ["fork", 12_345],
-  );
+  served(replica, writer.introduce());
+  served(replica, ended([[chain, 12_345]], 1, replica));
+  equal(served(replica, large), "fork 12345");
   equal(replica.graph.lengthOf(chain), 0);
 });
 
-Deno.test("attack: an end before what was accepted takes nothing back, and no gate takes it", () => {
-  const { chain, batches, certificate } = author();
-  const replica = new Replica();
-  for (const arrival of [certificate, ...batches]) replica.outcome(arrival);
-  const short = ended([[chain, 2]], 1, replica);
-  equal(atGate(short, replica), "fork");
-  // Who heard of it from a gate that did not know better goes by it.
-  equal(replica.outcome(short), "admit-credential");
-  equal(replica.graph.lengthOf(chain), 4);
-  equal(replica.outcome(batches[3]!), "known");
-});
-
-Deno.test("attack: a gate takes no second end of a chain", () => {
+Deno.test("a server takes back what it had accepted behind an end, and others what a server has", () => {
   const { chain, batches, certificate } = author();
   const replica = new Replica();
   for (const arrival of [certificate, ...batches.slice(0, 2)]) {
-    replica.outcome(arrival);
+    served(replica, arrival);
   }
-  equal(replica.outcome(ended([[chain, 2]], 1, replica)), "admit-credential");
-  equal(atGate(ended([[chain, 4]], 1, replica), replica), "fork");
-  equal(atGate(batches[2]!, replica), "fork");
-  equal(atGate(ended([[chain, 2]], 1, replica), replica), "known");
+  equal(served(replica, ended([[chain, 2]], 1, replica)), "admit-credential");
+  equal(served(replica, batches[2]!, 3), "admit", "a witness proves it");
+  equal(served(replica, batches[3]!, 3), "fork 3", "and nothing more");
+  const follower = new Replica();
+  for (
+    const arrival of [
+      ...[certificate, ended([[chain, 2]], 1, replica)],
+      ...batches.slice(0, 3),
+    ]
+  ) equal(follower.outcome(arrival).startsWith("admit"), true);
+});
+
+Deno.test("attack: an end before what was accepted takes nothing back, and no server takes it", () => {
+  const { chain, batches, certificate } = author();
+  const replica = new Replica();
+  for (const arrival of [certificate, ...batches]) served(replica, arrival);
+  const short = ended([[chain, 2]], 1, replica);
+  equal(served(replica, short), "fork");
+  // Who heard of it from a server that did not know better keeps what is there.
+  equal(replica.outcome(short), "admit-credential");
+  equal(replica.graph.lengthOf(chain), 4);
+  equal(served(replica, batches[3]!), "known");
+});
+
+Deno.test("attack: a server takes no second end of a chain", () => {
+  const { chain, batches, certificate } = author();
+  const replica = new Replica();
+  for (const arrival of [certificate, ...batches.slice(0, 2)]) {
+    served(replica, arrival);
+  }
+  equal(served(replica, ended([[chain, 2]], 1, replica)), "admit-credential");
+  equal(served(replica, ended([[chain, 4]], 1, replica)), "fork");
+  equal(served(replica, batches[2]!), "fork 2");
+  equal(served(replica, ended([[chain, 2]], 1, replica)), "known");
 });
 
 Deno.test("attack: nobody ends a chain of another's, in another repository, or without a certificate", () => {
@@ -154,7 +183,7 @@ Deno.test("attack: ends without number, of chains that never begin, find no room
   );
 });
 
-Deno.test("judge() holds a chain to its author's end and to the cut of a revocation, whichever comes first", () => {
+Deno.test("a server holds a chain to its author's end and to the cut of a revocation, whichever comes first", () => {
   const { chain, batches, certificate, signer } = author();
   const cases = [[2, 3], [3, 2]] as const;
   for (const [cut, end] of cases) {
@@ -173,9 +202,9 @@ Deno.test("judge() holds a chain to its author's end and to the cut of a revocat
     for (const said of [records, records.toReversed()]) {
       const replica = new Replica();
       for (const one of [certificate, ...said, ...batches.slice(0, 2)]) {
-        equal(replica.outcome(one).startsWith("admit"), true);
+        equal(served(replica, one).startsWith("admit"), true);
       }
-      equal(replica.outcome(batches[2]!), cut < end ? "revoked" : "fork");
+      equal(served(replica, batches[2]!), cut < end ? "revoked 2" : "fork 2");
     }
   }
 });
