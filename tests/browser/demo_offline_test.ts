@@ -138,6 +138,16 @@ browserTest(
       ),
       404,
     );
+    // Nothing waits any more, and it may still go over.
+    await other.getByRole("button", { name: "Use it" }).click();
+    await eventually(async () =>
+      match(
+        await other.evaluate<string>(
+          "document.querySelector('script[src]').src",
+        ),
+        /app-NEWER\.js$/,
+      )
+    );
   },
 );
 

@@ -17,26 +17,29 @@ export function followServiceWorker(): void {
   serviceWorker.addEventListener("controllerchange", () => {
     if (isReplacing) location.reload();
   });
-  const offer = (worker: ServiceWorker) =>
+  const offer = (registration: ServiceWorkerRegistration) =>
     tell("A new version is here.", {
       staysMs: Infinity,
       action: {
         label: "Use it",
         run: () => {
           isReplacing = true;
-          worker.postMessage("take-over");
+          const { waiting } = registration;
+          // Where none waits any more it has taken over: another page asked for it, or the browser did it by itself.
+          if (waiting === null) location.reload();
+          else waiting.postMessage("take-over");
         },
       },
     });
   serviceWorker.register("/sw.js", { type: "module" }).then((registration) => {
-    if (registration.waiting) offer(registration.waiting);
+    if (registration.waiting) offer(registration);
     registration.addEventListener("updatefound", () => {
       const worker = registration.installing;
       worker?.addEventListener("statechange", () => {
         // Without a controller it is the first one: nothing is replaced.
         const isUpdate = worker.state === "installed" &&
           serviceWorker.controller !== null;
-        if (isUpdate) offer(worker);
+        if (isUpdate) offer(registration);
       });
     });
     const check = () => void registration.update().catch(() => {});
