@@ -6,7 +6,12 @@
  * @module
  */
 
-import { installPeers, peerVersions } from "../bench/peers/install.ts";
+import {
+  installPages,
+  installPeers,
+  type Peers,
+  peerVersions,
+} from "../bench/peers/install.ts";
 import { weigh } from "./browser/weigh.ts";
 import { connecting } from "./size_budget.ts";
 import { totalOf } from "./size_report.ts";
@@ -14,7 +19,7 @@ import { totalOf } from "./size_report.ts";
 /** The app on one database. */
 interface Rival {
   readonly name: string;
-  /** What it is made of, as `bench/peers/package.json` names it. */
+  /** What it is made of, as `package.json` or `pages.json` of `bench/peers/` names it. */
   readonly packages: readonly string[];
   /** What it does less than ours. */
   readonly less: string;
@@ -128,6 +133,56 @@ export function app(show) {
 }`,
     },
   },
+  {
+    name: "Zero",
+    packages: ["@rocicorp/zero"],
+    less: "a server with Postgres decides; refuses writes offline; no history",
+    entries: {
+      page: `
+import { boolean, createSchema, string, table, Zero } from "@rocicorp/zero";
+const task = table("task")
+  .columns({ id: string(), title: string(), done: boolean() })
+  .primaryKey("id");
+const schema = createSchema({ tables: [task] });
+export function app(show) {
+  const zero = new Zero({ schema, userID: "ada", server: "https://sync.example" });
+  zero.query.task.where("done", false).materialize().addListener(show);
+  return (title) =>
+    zero.mutate.task.insert({ id: crypto.randomUUID(), title, done: false });
+}`,
+    },
+  },
+  {
+    name: "Jazz",
+    packages: ["jazz-tools"],
+    less: "no queries; holds wasm as text",
+    entries: {
+      page: `
+import { co, z } from "jazz-tools";
+import { JazzBrowserContextManager } from "jazz-tools/browser";
+const Task = co.map({ title: z.string(), done: z.boolean() });
+const Account = co.account({
+  profile: co.profile(),
+  root: co.map({ tasks: co.list(Task) }),
+}).withMigration((account) => {
+  if (!account.$jazz.has("root")) account.$jazz.set("root", { tasks: [] });
+});
+export async function app(show) {
+  const context = new JazzBrowserContextManager();
+  await context.createContext({
+    sync: { peer: "wss://sync.example" },
+    storage: "indexedDB",
+    AccountSchema: Account,
+  });
+  const { me } = context.getCurrentValue();
+  const { root } = await me.$jazz.ensureLoaded({
+    resolve: { root: { tasks: { $each: true } } },
+  });
+  root.tasks.$jazz.subscribe((tasks) => show(tasks.filter((one) => !one.done)));
+  return (title) => root.tasks.$jazz.push({ title, done: false });
+}`,
+    },
+  },
 ];
 
 const [NAME, FIGURE] = [40, 12];
@@ -152,7 +207,8 @@ async function rowOf(rival: Rival, packages: string): Promise<string> {
 
 /** The report, line by line; who cannot be had or built gets a line that says so. */
 export async function weighRivals(): Promise<string[]> {
-  const { folder, missing } = await installPeers();
+  const installs = [await installPeers(), await installPages()];
+  const missing = Object.assign({}, ...installs.map(({ missing }) => missing));
   const lines = [
     row("KB of gzip, minified: the same app", ["connected", "later"], ""),
   ];
@@ -161,10 +217,24 @@ export async function weighRivals(): Promise<string[]> {
     lines.push(
       why !== undefined
         ? row(rival.name, ["-", "-"], `left out: ${why}`)
-        : await rowOf(rival, folder).catch((error: Error) =>
+        : await rowOf(rival, folderOf(rival, installs)).catch((error: Error) =>
           row(rival.name, ["-", "-"], `does not build: ${error.message}`)
         ),
     );
   }
   return lines;
+}
+
+/** Where its packages are. */
+function folderOf({ packages: [name] }: Rival, installs: Peers[]): string {
+  return installs.find(({ folder }) => name && hasPackage(folder, name))
+    ?.folder ?? "";
+}
+
+function hasPackage(folder: string, name: string): boolean {
+  try {
+    return Deno.statSync(`${folder}node_modules/${name}`).isDirectory;
+  } catch {
+    return false;
+  }
 }

@@ -14,6 +14,10 @@
  * authors have on their machines only. `msgpackr-extract`, of LMDB, stays at
  * the release before its last, which not every mirror has whole.
  *
+ * `pages.json` names those that only `deno task size --rivals` weighs: they bring
+ * servers and mobile apps along, 350 MB that no bench is to wait for. Jazz's native
+ * cores, which no page has and not every mirror, are its core in wasm there.
+ *
  * @module
  */
 
@@ -21,6 +25,8 @@ const root = new URL("../../", import.meta.url);
 const manifest = new URL("package.json", import.meta.url);
 /** In whose `node_modules` the peers are. */
 const peersFolder = new URL(".data/bench-peers/", root);
+const pagesManifest = new URL("pages.json", import.meta.url);
+const pagesFolder = new URL(".data/bench-pages/", root);
 /** Beside the packages: the manifest that was installed, and what could not be. */
 const recordName = "installed.json";
 /** A registry that does not answer must not hold up the bench. */
@@ -51,8 +57,9 @@ export async function installPeers(
   say: (line: string) => void = () => {},
   folder = peersFolder,
   install: Install = installWithDeno,
+  from = manifest,
 ): Promise<Peers> {
-  const wanted = Deno.readTextFileSync(manifest);
+  const wanted = Deno.readTextFileSync(from);
   const present = readRecord(folder);
   const missing = present?.manifest === wanted &&
       Object.keys(present.missing).length === 0
@@ -65,6 +72,11 @@ export async function installPeers(
   return { folder: pathOf(folder), missing };
 }
 
+/** As {@linkcode installPeers}, of those that are only weighed. */
+export function installPages(): Promise<Peers> {
+  return installPeers(undefined, pagesFolder, undefined, pagesManifest);
+}
+
 /** Why a package was left out of `folder`, if it was. */
 export function missingPeer(folder: string, name: string): string | undefined {
   return readRecord(folder)?.missing[name];
@@ -72,10 +84,11 @@ export function missingPeer(folder: string, name: string): string | undefined {
 
 /** What was asked for, as tables name it: `dexie 4.4.7`. */
 export function peerVersions(names?: readonly string[]): string[] {
-  const { dependencies }: Manifest = JSON.parse(
-    Deno.readTextFileSync(manifest),
-  );
-  return Object.entries(dependencies)
+  const all = [manifest, pagesManifest].flatMap((path) => {
+    const { dependencies }: Manifest = JSON.parse(Deno.readTextFileSync(path));
+    return Object.entries(dependencies);
+  });
+  return all
     .filter(([name, version]) =>
       !version.startsWith("npm:") && (names?.includes(name) ?? true)
     )
