@@ -190,6 +190,11 @@ export class Redactions implements ErasedPayloads {
       this.#here.get(chain)?.get(number);
   }
 
+  /** Was more of a commit erased here than others know? */
+  isNoted(chain: string, number: number): boolean {
+    return this.#here.get(chain)?.has(number) === true;
+  }
+
   /** The items of all of them. */
   *items(): Iterable<ItemName> {
     for (const { items } of this.#all.values()) yield* items;

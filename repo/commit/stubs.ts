@@ -56,9 +56,9 @@ export function isSameCommit(
 ): boolean {
   if (equalBytes(bytesOf(batch, commit), bytesOf(other, one))) return true;
   const header = batch.bytes.subarray(commit.at, commit.headerEnd);
-  // One that is still to be erased here may come back without its values.
+  // One that is still to be erased here, or once more, may come back without its values.
   const isOther = commit.isVoid !== one.isVoid ||
-    isErasedIn(batch, commit) !== isErasedIn(other, one);
+    isErasedIn(batch, commit) || isErasedIn(other, one);
   return isOther &&
     equalBytes(header, other.bytes.subarray(one.at, one.headerEnd)) &&
     equalBytes(

@@ -152,9 +152,11 @@ function planOf(
         const isRefused = voided.wasRefused(chain, number, address);
         const isGone = isCut || isRefused;
         left = erase(payload, isGone ? isMeant : isMeantHere) ?? payload;
-        if (!isCut && left !== payload && !isErased(payload)) {
-          const [was, is] = [sha256(payload), sha256(left)];
-          plan.here.push({ chain, number, was, is });
+        const was = isErased(payload)
+          ? redactions.hashOf(chain, number)
+          : sha256(payload);
+        if (!isCut && left !== payload && was !== undefined) {
+          plan.here.push({ chain, number, was, is: sha256(left) });
         }
       }
       if (left === payload) continue;

@@ -61,7 +61,9 @@ export function leftOf(
   // Of several that did not know each other none has the hash of what all leave.
   const isJoint = meant.is.length > 1;
   if (isErased(payload)) {
-    return isJoint || isIn(meant.is, payload) ? left : undefined;
+    const isTaken = isJoint || redactions.isNoted(chain, number) ||
+      isIn(meant.is, payload);
+    return isTaken ? left : undefined;
   }
   if (!equalBytes(sha256(payload), meant.was)) return payload;
   return isJoint || isIn(meant.is, left) ? left : payload;

@@ -14,6 +14,7 @@
 
 import { compareStamps, type Stamp } from "../../src/base/hlc.ts";
 import { limits } from "../../src/base/limits.ts";
+import { withoutBlank } from "../../src/schema/erasure.ts";
 import { lateRich } from "../../src/schema/late_rich.ts";
 import type { LostUnits } from "../../src/schema/lost_units.ts";
 import {
@@ -26,6 +27,7 @@ import { type Batch, payloadOf } from "../commit/batch.ts";
 import type { CommitReader } from "../history/commit_reader.ts";
 import type { LoadedReplica } from "../loaded_replica.ts";
 import { recordKind } from "../log/format.ts";
+import { isOf } from "../redaction/erased.ts";
 import type { Transaction } from "../write/transaction.ts";
 import type { Writer } from "../write/writer.ts";
 import { encodeResolution, type Refused } from "./void_commits.ts";
@@ -64,22 +66,23 @@ export function reissue(
   }
 }
 
-/** The record stands before the commit that is under way, whenever that gets there. */
+/** The record stands before the commit that is under way, whenever that gets there; none comes where nothing is left. */
 function settle(
-  { origin: { chain, wall, count } }: Transaction,
+  { operations, origin: { chain, wall, count } }: Transaction,
   { log, graph, voided }: LoadedReplica,
   one: Refused,
 ): void {
-  const retried = { chain, number: graph.lengthOf(chain), wall, count };
+  const number = graph.lengthOf(chain);
+  const retried = operations === 0 ? undefined : { chain, number, wall, count };
   const resolution = { chain: one.chain, number: one.number, retried };
   log.append(recordKind.resolution, [encodeResolution(resolution)]);
   voided.resolve(resolution);
 }
 
-/** Puts into a transaction what a commit said, by the names that it goes by now. */
+/** Puts into a transaction what a commit said and was not erased, by the names that it goes by now. */
 export function putAgain(
   tx: Transaction,
-  { state, voided }: LoadedReplica,
+  { state, voided, credentials: { redactions } }: LoadedReplica,
   { operations }: DecodedPatch,
   { wall, count, chain }: Stamp,
   lost?: LostUnits,
@@ -91,8 +94,11 @@ export function putAgain(
     chains: voided.moved,
     lost,
   };
+  const isMeant = isOf(redactions.items());
   for (const operation of operations) {
-    const renamed = rechainOperation(operation, renaming);
+    const left = isMeant(operation) ? withoutBlank(operation) : operation;
+    if (left === undefined) continue;
+    const renamed = rechainOperation(left, renaming);
     const table = state.table(operation.shape.collection);
     tx.put(table, renamed, tx.cellOf(table, operation.id));
   }

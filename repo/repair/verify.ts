@@ -331,8 +331,13 @@ class LogCheck {
     previousId: Uint8Array,
     from: number,
   ): Uint8Array | Refusal {
-    const { genesisId, credentials: { redactions } } = this.#loaded;
-    if (batchLeft(redactions, batch) === undefined) {
+    const { genesisId, voided, credentials: { redactions } } = this.#loaded;
+    const isLeft = batchLeft(redactions, batch) !== undefined;
+    if (!isLeft || previousId === UNPROVED) {
+      // What was cut is erased without a note: its number may be another commit's.
+      if (voided.isCut(batch.chain, batch.first, this.#at)) return UNPROVED;
+    }
+    if (!isLeft) {
       return refuse("denied", "values are missing that nobody erased");
     }
     return batch.seal === undefined
@@ -397,6 +402,9 @@ class LogCheck {
     };
   }
 }
+
+/** The id of what was cut, and then erased. */
+const UNPROVED = new Uint8Array(32);
 
 /** A chain up to a commit. */
 interface End {

@@ -129,6 +129,44 @@ function without(change: Change): Change {
   }
 }
 
+/** What an operation still says where it may have been erased: nobody says the rest again. */
+export function withoutBlank(operation: Operation): Operation | undefined {
+  if (operation.what === "delete") return operation;
+  if (operation.what === "create") {
+    const { item, shape: { fields } } = operation;
+    const isSaid = fields.some(({ name, kind }) =>
+      kind !== "counter" && item[name] !== undefined
+    );
+    return isSaid ? operation : undefined;
+  }
+  const changes = operation.changes.filter(({ change }) => !isBlank(change));
+  if (changes.length === operation.changes.length) return operation;
+  return changes.length === 0 ? undefined : { ...operation, changes };
+}
+
+function isBlank(change: Change): boolean {
+  switch (change.what) {
+    case "set":
+      return change.value === undefined;
+    case "add":
+      return change.values.every((value) => value === undefined);
+    case "remove":
+      return change.values.every(({ value }) => value === undefined);
+    case "put":
+      return change.entries.every(([, value]) => value === undefined);
+    case "replace":
+      return change.values.every(([, value]) => value === undefined);
+    case "insert":
+      return change.elements.every(({ value }) => value === undefined);
+    case "edit":
+      return [...change.text.clients.values()].every(({ runs }) =>
+        runs.every(({ text }) => text === undefined)
+      );
+    default:
+      return false;
+  }
+}
+
 function tagsIn(values: readonly TaggedValue[]) {
   return values.flatMap(({ tags }) => tags);
 }

@@ -10,9 +10,12 @@ import { deepEqual, equal } from "node:assert/strict";
 import { createSigner, generateKeyPair } from "../../crypto/mod.ts";
 import { issueCertificate } from "../../repo/commit/certificate.ts";
 import { type Mode, parseRepositoryName } from "../../repo/commit/genesis.ts";
-import type { Position } from "../../repo/commit/commit.ts";
+import { nameOf, type Position } from "../../repo/commit/commit.ts";
+import { issueRevocation } from "../../repo/commit/revocation.ts";
+import { recordKind } from "../../repo/log/format.ts";
 import type {
   CommitPlace,
+  Cut,
   RefusedCommit,
 } from "../../repo/refusal/void_commits.ts";
 import { Replica } from "../../repo/replica.ts";
@@ -113,6 +116,12 @@ export class AuthorPlace {
     return AuthorPlace.open({ ...options, ...more });
   }
 
+  /** Its key, as the chains that it signs begin. */
+  get keyName(): string {
+    const { seed = 1, key = 0 } = this.options;
+    return nameOf(sessionOf(seed, key).signer.publicKey, 0, 32);
+  }
+
   /** Writes one commit. */
   write(run: (tx: Transaction, leaves: Editor<typeof Leaf>) => void) {
     return this.replica.transact((tx) => run(tx, this.editor));
@@ -168,12 +177,45 @@ export class AuthorPlace {
       .map(({ verdict }) => verdict);
     for (const verdict of verdicts) {
       equal(
-        verdict.verdict === "refuse" ? verdict.refusal.refused : "",
+        verdict.verdict === "refuse"
+          ? `${verdict.refusal.refused} ${verdict.refusal.detail}`
+          : "",
         "",
-        "what is left of a log is taken everywhere",
       );
     }
+    await peer.replica.redacted;
     await peer.replica.durable();
+  }
+
+  /** Erases what was ever said of some items, for everybody. */
+  redact(ids: readonly string[]): Promise<number> {
+    const items = ids.map((id) => ({ collection: Leaf.name, id }));
+    return this.replica.redact(items, createSigner(root.secretKey), "asked");
+  }
+
+  /** Ends another device's session: what is here of it stays, and the rest is refused. */
+  async revoke({ replica: { graph }, options }: AuthorPlace): Promise<Cut[]> {
+    const { signer } = sessionOf(options.seed ?? 1, options.key ?? 0);
+    const key = nameOf(signer.publicKey, 0, 32);
+    const cuts = new Map<string, number>();
+    for (const { name } of graph.chains()) {
+      if (!name.startsWith(key)) continue;
+      cuts.set(name.slice(32), this.replica.graph.lengthOf(name));
+    }
+    const { bytes } = issueRevocation({
+      genesisId: this.replica.loaded.genesisId,
+      sessionKey: signer.publicKey,
+      ...{ cuts, wall: 1, reason: "lost" },
+    }, createSigner(root.secretKey));
+    const [judged] = this.replica.port().receive([
+      { kind: recordKind.revocation, bytes },
+    ]);
+    equal(judged!.verdict.verdict, "admit-credential");
+    await this.replica.durable();
+    return Array.from(cuts, ([incarnation, from]) => ({
+      chain: `${key}${incarnation}`,
+      from,
+    }));
   }
 
   /** Where a commit stands now that was written here. */
@@ -222,7 +264,7 @@ export class AuthorPlace {
       {},
       () => Promise.resolve(),
     );
-    equal(report.damage, undefined, what);
+    equal(report.damage?.reason, undefined, what);
   }
 }
 
