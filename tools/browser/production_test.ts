@@ -2,6 +2,7 @@
 
 import { deepEqual, equal, match, ok, rejects } from "node:assert/strict";
 import * as sources from "../../mod.ts";
+import { createServer } from "../../server/mod.ts";
 import { explainMessage } from "../../src/cli/commands/explain.ts";
 import { writePages } from "./built.ts";
 import { endBundling } from "./bundle.ts";
@@ -90,6 +91,27 @@ Deno.test("the core in a page has the names that it has elsewhere, and says that
         return true;
       });
     }
+  }));
+
+Deno.test("the core in a page fetches what it takes to audit when it is asked to, while it is connected", () =>
+  withProduction(async (built) => {
+    const { defineSchema, field, memoryStorage, openDatabase } = built;
+    await using server = await createServer({
+      storage: sources.memoryStorage(),
+      port: 0,
+      login: { anonymous: true },
+      log: () => {},
+    });
+    const Task = defineSchema("task", { title: field.string() });
+    const rootKey = server.rootKey.toHex();
+    const storage = memoryStorage();
+    await using db = await openDatabase({ storage, rootKey, schemas: [Task] });
+    const team = await db.repository("team");
+    db.connect(server.url);
+    await team.collection(Task).create({ title: "a" }).synced;
+    equal((await team.sync.audit()).equal, true);
+    await team.collection(Task).create({ title: "b" }).synced;
+    equal((await team.sync.audit()).equal, true);
   }));
 
 Deno.test("no text that is given to a DatabaseError is left, nor a limit that is looked up", () => {
