@@ -49,13 +49,13 @@ export interface ReplicaPortParts {
   readonly loaded: LoadedReplica;
   readonly commits: CommitReader;
   readonly sharing: Sharing;
-  readonly writer: Pick<Writer, "ownKeys" | "session" | "failure">;
+  readonly writer: Pick<Writer, "ownKeys" | "session" | "failure" | "written">;
   readonly replica:
     & Pick<RepositoryPort, "receive" | "refuse" | "cut">
     & {
       flush(): void;
       readonly isClosed: boolean;
-      readonly device: Pick<Device, "isIdle">;
+      readonly device: Pick<Device, "isIdle" | "isLeft">;
     };
 }
 
@@ -73,6 +73,12 @@ export class ReplicaPort implements RepositoryPort {
   readonly #parts: ReplicaPortParts;
   readonly #feed: Feed;
   readonly #ids: ChainIds;
+  /** What chains were looked through for: with none begun, left or free since, none is over since. */
+  #retiring: {
+    readonly size: number;
+    readonly chain: string;
+    readonly isLeft: Device["isLeft"] | undefined;
+  } = { size: 0, chain: "", isLeft: undefined };
   /** The state's digests, from the first question on. */
   #tree: StateTree | undefined;
 
@@ -212,7 +218,14 @@ export class ReplicaPort implements RepositoryPort {
   retire(): void {
     const { loaded, replica, writer, sharing } = this.#parts;
     const { signer, certificate } = writer.session;
-    if (certificate === undefined) return;
+    const { size } = loaded.graph;
+    const { chain } = writer.written;
+    const { isLeft } = replica.device;
+    const asked = this.#retiring;
+    const isSame = asked.size === size && asked.chain === chain &&
+      asked.isLeft === isLeft;
+    if (certificate === undefined || isSame) return;
+    this.#retiring = { size, chain, isLeft };
     retire({
       loaded,
       signer,

@@ -20,12 +20,7 @@
  * @module
  */
 
-import {
-  assert,
-  type Refusal,
-  refuse,
-  refuseAt,
-} from "../../src/base/errors.ts";
+import { type Refusal, refuse, refuseAt } from "../../src/base/errors.ts";
 import { compareHlc, type Hlc } from "../../src/base/hlc.ts";
 import { limits } from "../../src/base/limits.ts";
 import {
@@ -369,11 +364,11 @@ function judgeParents(
     const commit = commits[i]!;
     for (let j = 0; j < commit.parents.length; j++) {
       const parent = commit.parents[j]!;
-      const clock = clockOf(parent, knowledge);
-      if (clock === undefined) {
+      const isLate = isLater(commit, parent, knowledge);
+      if (isLate === undefined) {
         const isGreatest = parent.number >= (missing?.number ?? 0);
         if (isGreatest) missing = parent;
-      } else if (missing === undefined && compareHlc(commit, clock) <= 0) {
+      } else if (missing === undefined && !isLate) {
         const detail = "A commit is not later than its parent";
         return declined(refuseAt(batch.first + i, "bad-clock", detail));
       }
@@ -389,17 +384,23 @@ export function patchesOf(batch: Batch, from: number): readonly DecodedPatch[] {
   );
 }
 
-/** The clock of a commit; `undefined` when it is not known. */
-function clockOf(
+/**
+ * Is a commit later than one that it names as parent? `undefined` when that is not
+ * known. Who is later than all of a chain is later than the parent; only else, its
+ * clock is looked up. One that nobody has any more is behind a cut of history, and
+ * older than all that is not.
+ */
+function isLater(
+  commit: Hlc,
   { chain, number }: Position,
-  knowledge: Knowledge,
-): Hlc | undefined {
+  knowledge: Pick<Knowledge, "graph" | "clockAt">,
+): boolean | undefined {
   const known = knowledge.graph.chain(chain);
   if (known === undefined || number >= known.length) return undefined;
-  if (number === known.length - 1) return known.last;
+  if (compareHlc(commit, known.last) > 0) return true;
+  if (number === known.length - 1) return false;
   const clock = knowledge.clockAt(chain, number);
-  assert(clock !== undefined, "the clock of every known commit is at hand");
-  return clock;
+  return clock === undefined || compareHlc(commit, clock) > 0;
 }
 
 /**

@@ -294,6 +294,31 @@ Deno.test("admit() refuses clocks that do not go up along a chain", () => {
   }
 });
 
+Deno.test("admit() takes a late commit whose parent's clock nobody has any more, and looks none up where the chain's end tells", () => {
+  const ada = new Writer(1, reader());
+  const parents = ["a", "b", "c"].map((text, i) =>
+    ada.write([text], dayOne + i * 10)
+  );
+  const outcome = (number: number, wall: number) => {
+    const bob = reader();
+    let lookUps = 0;
+    bob.clockAt = () => {
+      lookUps++;
+      return undefined;
+    };
+    for (const arrival of parents) bob.receive(arrival);
+    const writer = new Writer(2, bob);
+    const header = { wall, count: 0, parents: [{ chain: ada.chain, number }] };
+    const commits = [prepare(header, "x")];
+    const run = { chain: writer.chain, first: 0, commits };
+    return [bob.outcome(writer.pack(run)), lookUps];
+  };
+  assert.deepEqual(outcome(0, dayOne + 5), ["admit", 1]);
+  assert.deepEqual(outcome(0, dayOne + 21), ["admit", 0]);
+  assert.deepEqual(outcome(2, dayOne + 20), ["bad-clock", 0]);
+  assert.deepEqual(outcome(3, dayOne + 30), ["park", 0]);
+});
+
 Deno.test("admit() refuses a clock that is not later than a parent's, last of its chain or not", () => {
   const shared = reader();
   const ada = new Writer(1, shared);
