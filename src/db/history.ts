@@ -3,6 +3,7 @@
  *
  * Read from the log. Where an index tells what touches an item (see
  * `repo/history/item_touches.ts`), only its commits are read; in a page, all are.
+ * Commits of a repository are counted in one pass, and a page reads its own.
  *
  * @module
  */
@@ -33,6 +34,7 @@ import {
   type Replica,
   upTo,
 } from "../../repo/mod.ts";
+import { CommitPages } from "../../repo/history/commit_pages.ts";
 import { commitName, findCommit } from "./commit_name.ts";
 
 /** One operation of a commit, for people. */
@@ -101,31 +103,23 @@ export function repositoryHistory(
   const page = { limit, ...rest };
   if (item !== undefined) return itemHistory(replica, item, page);
   const before = checkPage(replica, page);
-  const end = before === undefined
-    ? replica.graph.commits
-    : countBefore(replica, before);
-  let seen = 0;
+  const pages = pagesOf(replica);
+  const end = before === undefined ? pages.count : pages.numberOf(before);
   const summaries: CommitSummary[] = [];
-  replica.commits.each((logged) => {
-    for (let i = logged.from; i < logged.batch.commits.length; i++) {
-      if (seen++ < end - limit) continue;
-      if (seen > end) return true;
-      summaries.push(summary(replica, logged, i, () => true));
-    }
+  pages.each(Math.max(0, end - limit), end, (logged, i) => {
+    summaries.push(summary(replica, logged, i, () => true));
   });
   return summaries;
 }
 
-/** How many commits stand before one that is known. */
-function countBefore(replica: Replica, { chain, number }: Position): number {
-  let count = 0;
-  replica.commits.each(({ batch, from }) => {
-    const index = batch.chain === chain ? number - batch.first : Infinity;
-    const isHere = index < batch.commits.length;
-    count += (isHere ? index : batch.commits.length) - from;
-    return isHere;
-  });
-  return count;
+const counted = new WeakMap<Replica, CommitPages>();
+
+function pagesOf(replica: Replica): CommitPages {
+  let pages = counted.get(replica);
+  if (pages === undefined) {
+    counted.set(replica, pages = new CommitPages(replica.commits));
+  }
+  return pages;
 }
 
 function checkPage(

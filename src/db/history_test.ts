@@ -1,4 +1,4 @@
-import { deepEqual, equal, match, throws } from "node:assert/strict";
+import { deepEqual, equal, match, ok, throws } from "node:assert/strict";
 import {
   type Collection,
   type CommitSummary,
@@ -12,6 +12,7 @@ import {
   SlowStorage,
   turns,
 } from "../../tests/kit/replica_place.ts";
+import { countReads } from "../../tests/kit/counted_reads.ts";
 import { memoryStorage } from "../storage/memory_storage.ts";
 
 const Note = defineSchema("note", {
@@ -104,6 +105,40 @@ Deno.test("history() gives the newest ones, oldest first, as many as asked for",
       throws(() => numbers(limit), { code: "invalid-option" });
     }
   }));
+
+Deno.test("history() counts the commits once, and a page reads its own", async () => {
+  const storage = memoryStorage();
+  const text = "x".repeat(500);
+  await using db = await openDatabase({ storage, schemas: [Note] });
+  const reads = countReads(storage);
+  const repo = await db.repository("a");
+  const notes = repo.collection(Note);
+  for (let i = 0; i < 6_000; i++) {
+    const write = notes.create({ id: `n${i}`, text });
+    if (i % 20 === 0) await write.durable;
+  }
+  await repo.durable();
+  const all = repo.history({ limit: Infinity });
+  equal(all.length, 6_000);
+  const pages: CommitSummary[][] = [repo.history({ limit: 70 })];
+  for (let start = 6_000 - 70; start > 0; start -= 70) {
+    const before = pages[0]![0]!.commit;
+    reads.bytes = 0;
+    pages.unshift(repo.history({ limit: 70, before }));
+    ok(reads.bytes < 1_000_000, `${reads.bytes} of 3,000,000 bytes`);
+  }
+  deepEqual(pages.flat(), all);
+  // One that no page began with, and one that came since.
+  const middle = all[2_345]!.commit;
+  deepEqual(
+    repo.history({ limit: 5, before: middle }),
+    all.slice(2_340, 2_345),
+  );
+  await notes.create({ id: "new", text }).durable;
+  const [newest] = repo.history({ limit: 1 });
+  equal(newest!.number, 6_000);
+  deepEqual(repo.history({ limit: 1, before: newest!.commit }), all.slice(-1));
+});
 
 Deno.test("history() of an item leaves out what else its commits did", () =>
   withNotes((notes, repo) => {
