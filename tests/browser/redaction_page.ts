@@ -59,9 +59,25 @@ export async function close(): Promise<void> {
 }
 
 /** Names of what the browser keeps that holds a text, and how much was looked through. */
-export async function find(
-  text: string,
-): Promise<{ found: string[]; bytes: number }> {
+export async function find(text: string): Promise<Found> {
+  while (true) {
+    try {
+      return await look(text);
+    } catch (error) {
+      // A worker that is closed may still put files in the place of others.
+      const isGone = error instanceof DOMException &&
+        ["NotFoundError", "NotReadableError"].includes(error.name);
+      if (!isGone) throw error;
+    }
+  }
+}
+
+interface Found {
+  readonly found: readonly string[];
+  readonly bytes: number;
+}
+
+async function look(text: string): Promise<Found> {
   const wanted = new TextEncoder().encode(text);
   const found: string[] = [];
   let bytes = 0;
