@@ -44,6 +44,8 @@ export interface SentRecord {
   readonly end: number;
   /** Log address from which it is read again. */
   readonly from: number;
+  /** Was it sent behind what was refused, or with it? It goes out anew. */
+  isPassedOver?: boolean;
 }
 
 /** Something to send; `whole` are the records that it completes. */

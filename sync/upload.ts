@@ -169,11 +169,11 @@ export class Upload {
     const count = sequence - this.#base + 1;
     if (count < 1 || count > this.#sent.length) return false;
     const acked = new Map<string, number>();
-    for (const { chain, end } of this.#sent.splice(0, count)) {
-      const isPassedOver = this.#isOutdated(this.#base, chain);
-      const { from } = this.#stops.get(chain) ?? { from: end };
-      if (!isPassedOver) this.#stops.delete(chain);
-      if (chain !== "" && !(isPassedOver && end > from)) acked.set(chain, end);
+    for (const { chain, end, isPassedOver } of this.#sent.splice(0, count)) {
+      const { from, before } = this.#stops.get(chain) ?? { from: end };
+      const isRefused = before === Infinity && end > from;
+      if (!this.#isOutdated(this.#base, chain)) this.#stops.delete(chain);
+      if (chain !== "" && !isPassedOver && !isRefused) acked.set(chain, end);
       this.#base++;
     }
     const { line, port: { name } } = this.#parts;
@@ -429,6 +429,9 @@ export class Upload {
       from: isLast ? from : Math.min(from, this.#again.from),
     };
     outbox.noteLacks(chain, has);
+    for (const one of this.#sent) {
+      if (one.chain === chain && one.end > has) one.isPassedOver = true;
+    }
     const flying = this.#sent.filter((one, i) =>
       !this.#isOutdated(this.#base + i, one.chain)
     );
