@@ -87,7 +87,7 @@ export const syncBugs: readonly Bug[] = [
     breaks: "The server is believed to have what it has refused",
     file: "sync/upload.ts",
     before:
-      `      if (chain !== "" && !(isPassedOver && end > from)) acked.set(chain, end);`,
+      `      if (chain !== "" && !isPassedOver && !isRefused) acked.set(chain, end);`,
     after: `      if (chain !== "") acked.set(chain, end);`,
     foundBy: ["sync/refusal_test.ts"],
   },
