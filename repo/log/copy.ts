@@ -22,11 +22,9 @@ import {
   readRecords,
   type Segment,
   segmentIn,
+  ZEROS_BEHIND,
 } from "./segment.ts";
 import { batchIn } from "../commit/batch.ts";
-
-/** A file that ends behind its last record would say that it was closed cleanly. */
-const ZEROS_BEHIND = 1;
 
 /** What was copied. */
 export interface LogCopy {

@@ -32,6 +32,7 @@ import {
   readRecords,
   type Segment,
   writeAnew,
+  ZEROS_BEHIND,
 } from "./segment.ts";
 
 /** What opening found. */
@@ -180,7 +181,9 @@ async function cut(
   }
   removeFiles(storage, folder, later);
   last.file.truncate(end - last.base);
-  last.size = end - last.base;
+  // A crash that comes before anybody acted on this one must not look like a clean close.
+  last.size = end - last.base + ZEROS_BEHIND;
+  last.file.truncate(last.size);
   // Durable before anything is appended: stale bytes must not come back behind it.
   await syncAll(stop);
   const recovery = {

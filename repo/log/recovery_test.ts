@@ -62,6 +62,24 @@ Deno.test("openLog() cuts a torn tail and tells how many bytes", async () => {
   equal(again.recovery.droppedBytes, 0);
 });
 
+Deno.test("openLog() cuts a torn tail so that a crash right after it is no clean close", async () => {
+  const storage = memoryStorage();
+  await fill(storage, 3);
+  const { length } = bytesOfFile(storage, FIRST_SEGMENT);
+  write(storage, FIRST_SEGMENT, length, encodeText("torn"));
+  await openTexts(storage, sizes);
+  const crashed = memoryStorage();
+  for (const name of storage.list(FOLDER)) {
+    const path = `${FOLDER}/${name}`;
+    write(crashed, path, 0, bytesOfFile(storage, path));
+  }
+  const { log, recovery } = (await openTexts(crashed, sizes))!;
+  deepEqual(recovery, { clean: false, droppedBytes: 0, survivors: [] });
+  await log.close();
+  const closed = (await openTexts(crashed, sizes))!;
+  equal(closed.recovery.clean, true);
+});
+
 Deno.test("openLog() takes a zero tail for the end of a log in use", async () => {
   const storage = memoryStorage();
   await fill(storage, 3);

@@ -74,6 +74,9 @@ export class Segment {
   }
 }
 
+/** What a log in use has behind its last record at least: a file that ends there says that it was closed well. */
+export const ZEROS_BEHIND = 1;
+
 /** The segment in a file, by what its header says. */
 export function segmentIn(file: StorageFile, name: string): Segment {
   const header = new Uint8Array(SEGMENT_HEADER_BYTES);
