@@ -71,9 +71,19 @@ export const durabilityBugs: readonly Bug[] = [
       "What a recovery cut away may stand in the log again after the next crash",
     file: "repo/log/recovery.ts",
     before: `  last.file.truncate(end - last.base);
-  last.size = end - last.base;`,
-    after: `  last.size = end - last.base;`,
+  // A crash that comes before anybody acted on this one must not look like a clean close.
+  last.size = end - last.base + ZEROS_BEHIND;
+  last.file.truncate(last.size);`,
+    after: `  last.size = end - last.base + ZEROS_BEHIND;`,
     foundBy: ["tests/log_crash_test.ts"],
+  },
+  {
+    name: "recovered-looks-closed",
+    breaks: "A second crash, before the first was acted on, is no crash",
+    file: "repo/log/recovery.ts",
+    before: `  last.size = end - last.base + ZEROS_BEHIND;`,
+    after: `  last.size = end - last.base;`,
+    foundBy: ["repo/log/recovery_test.ts"],
   },
   {
     name: "checkpoint-without-last-batch",
