@@ -21,7 +21,8 @@ import {
   Talk,
 } from "../tests/kit/talk.ts";
 import type { ClientOptions, ServerChannelOptions } from "./conversation.ts";
-import type { WireRecord } from "./message.ts";
+import type { MessageOf, WireRecord } from "./message.ts";
+import { decodeMessage, encodeMessage } from "./message_codec.ts";
 import type { ResumeState } from "./resume.ts";
 
 interface Options {
@@ -185,6 +186,50 @@ Deno.test("refusals that come together are acted on once", async () => {
   assert.equal(place.text("a5"), "1");
   await disks();
   assert.equal(place.replica.graph.commits, 6);
+  talk.end();
+});
+
+Deno.test("what a refusal had passed over is not acknowledged by a later one that says that the server has it", async () => {
+  const due = [1, 5];
+  const gate = ({ first, commits }: Batch) => {
+    const isDue = commits[due[0]! - first]?.isVoid === false;
+    return isDue ? refuseAt(due.shift()!, "denied") : undefined;
+  };
+  const { place, talk } = await start({ gate });
+  await talk.settle();
+  for (const texts of [["a"], ["b", "c"], ["d", "e"]]) {
+    for (const text of texts) void place.write(text, "1");
+    await place.replica.durable();
+    await disks();
+  }
+  const refusals: MessageOf<"refuse">[] = [];
+  const { client, server } = talk;
+  const acked = new Set<number>();
+  const acknowledge = (channel: number, sequence: number) => {
+    if (acked.has(sequence)) return;
+    acked.add(sequence);
+    client.frame(encodeMessage({ is: "ack", channel, sequence }));
+  };
+  for (let flight = 0; flight < 30 && refusals.length < 2; flight++) {
+    await disks();
+    for (const frame of server.take()) {
+      const message = decodeMessage(frame);
+      if (message.is === "refuse") refusals.push(message);
+      // As from a server with a slow disk, on which only the first batch is safe.
+      if (message.is !== "ack") client.frame(frame.slice());
+      else acknowledge(message.channel, 1);
+    }
+    await disks();
+    for (const frame of client.take()) server.frame(frame.slice());
+    // What was passed over is on its way once more, and more follows it.
+    if (flight === 1) void place.write("f", "1");
+  }
+  const [first, later] = refusals;
+  assert.deepEqual([first?.from, later?.from], [1, 5]);
+  // The second batch was refused, and the third stood behind it.
+  acknowledge(first!.channel, first!.sequence + 1);
+  assert.deepEqual(client.told("acked").map(({ count }) => count), [1]);
+  await talk.settle();
   talk.end();
 });
 
