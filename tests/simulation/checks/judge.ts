@@ -72,6 +72,8 @@ export class NaiveJudge {
   readonly #known = new Set<string>();
   /** How many commits of a chain need not be judged where they come back. */
   readonly #proved = new Map<string, number>();
+  /** Commits that somebody accepted from quarantine: no log may ever have had them. */
+  readonly #granted = new Set<string>();
   /** How many commits of a chain a witness showed since the last loss. */
   readonly #shown = new Map<string, number>();
   /** Commits that were void before a witness showed any: it counts them, and does not say that they are. */
@@ -111,8 +113,12 @@ export class NaiveJudge {
   }
 
   /** Hears what somebody accepts from quarantine. */
-  accepts({ chain, first, count }: QuarantineEntry): void {
-    raise(this.#proved, chainName(fromHex(chain)), first + count);
+  accepts({ chain: hex, first, count }: QuarantineEntry): void {
+    const chain = chainName(fromHex(hex));
+    raise(this.#proved, chain, first + count);
+    for (let number = first; number < first + count; number++) {
+      this.#granted.add(placeOf({ chain, number }));
+    }
   }
 
   /** The server lacks what it had: what it was shown is to be shown anew. */
@@ -206,7 +212,8 @@ export class NaiveJudge {
     this.#known.add(key);
     if (!isKnown) this.#note(commit);
     if (isRotten) return;
-    const isBack = isKnown && isWithin(this.#proved, commit);
+    const isBack = this.#granted.has(placeOf(commit)) ||
+      isKnown && isWithin(this.#proved, commit);
     // A disk that fails may keep what was taken and never told.
     // Of a void one nothing counts, whenever it comes.
     const isVoid = operations.length === 0;
