@@ -164,7 +164,6 @@ function here(): Ed25519 {
   return chosen ??= ed25519With(native.crypto);
 }
 
-/** As {@linkcode Ed25519.createSigner}. */
 export function createSigner(
   secretKey: Uint8Array,
   known?: Uint8Array,
@@ -180,7 +179,6 @@ export function createSigner(
   };
 }
 
-/** As {@linkcode Ed25519.verify}. */
 export function verify(
   signature: Uint8Array,
   message: Uint8Array,

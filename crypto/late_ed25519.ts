@@ -14,5 +14,4 @@ export interface LateEd25519 {
   generateKeyPair(random: (target: Uint8Array) => void): KeyPair;
 }
 
-/** See {@linkcode LateEd25519}. */
 export const lateEd25519: Late<LateEd25519> = /* @__PURE__ */ new Late();

@@ -52,7 +52,6 @@ export interface Followed {
   readonly missing?: string;
 }
 
-/** What it works with. */
 export interface DeviceParts {
   readonly loaded: LoadedReplica;
   readonly commits: CommitReader;

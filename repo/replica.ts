@@ -50,7 +50,6 @@ export type Forget = (items: readonly ItemName[]) => Promise<void> | void;
 
 /** One repository, open for reading and writing. */
 export class Replica {
-  /** The repository's name. */
   readonly name: RepositoryName;
   /** How it signs and when it acknowledges. */
   readonly mode: Mode;
@@ -58,11 +57,9 @@ export class Replica {
   readonly commits: CommitReader;
   /** What opening found and did. */
   readonly loaded: LoadedReplica;
-  /** Its tables. */
   readonly state: LoadedReplica["state"];
   /** Which commits are known. */
   readonly graph: LoadedReplica["graph"];
-  /** Who may sign. */
   readonly certificates: Certificates;
   readonly #writer: Writer;
   #intake: Intake | undefined;
@@ -561,7 +558,6 @@ export class Replica {
     this.#isPassing = isPassing;
   }
 
-  /** Who writes here now. */
   get session(): Session {
     return this.#writer.session;
   }
@@ -594,7 +590,6 @@ export class Replica {
     await this.#writer.durable();
   }
 
-  /** Writes a checkpoint now. */
   async checkpoint(): Promise<void> {
     this.#checkWritable();
     await this.#checkpointer.write();

@@ -95,7 +95,6 @@ export function hasReplica(storage: Storage, folder: string): boolean {
   return storage.list(folder).some((name) => name !== LIFE);
 }
 
-/** The folder of a repository. */
 export function replicaFolder(name: RepositoryName): string {
   return `${REPOSITORIES}/${folderOf(name)}`;
 }

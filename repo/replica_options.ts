@@ -17,7 +17,6 @@ import type { LogReader } from "./log/reader.ts";
 import type { Session } from "./commit/session.ts";
 import type { ViewOf } from "./state/state.ts";
 
-/** How a repository is opened. */
 export interface OpenReplicaOptions {
   readonly storage: Storage;
   readonly world: World;
@@ -28,7 +27,6 @@ export interface OpenReplicaOptions {
   readonly isModeRequired: boolean;
   /** Root public key, 32 bytes. */
   readonly rootKey: Uint8Array;
-  /** Who writes here. */
   readonly session: Session;
   /** Does the folder lie where it always did? */
   readonly isOriginal: boolean;

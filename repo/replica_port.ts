@@ -64,7 +64,6 @@ function loose(kind: number, bytes: Uint8Array): FeedRecord {
   return { kind, bytes, chain: "", first: 0, count: 0, next: 0 };
 }
 
-/** The port of one open replica. */
 export class ReplicaPort implements RepositoryPort {
   readonly name: RepositoryName;
   readonly mode: Mode;

@@ -26,7 +26,6 @@ import type { Hub } from "./hub.ts";
 import type { Judge } from "./judge.ts";
 import { admittedOf, cutsToIssue, type RevocationList } from "./revocations.ts";
 
-/** What accepting works with. */
 export interface AcceptanceParts {
   readonly hub: Pick<Hub, "use">;
   readonly judge: Pick<Judge, "judge">;
@@ -42,7 +41,6 @@ const SOUND = refuse("revoked");
 export class Acceptance {
   readonly #parts: AcceptanceParts;
 
-  /** @param parts what it works with */
   constructor(parts: AcceptanceParts) {
     this.#parts = parts;
   }

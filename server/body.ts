@@ -19,11 +19,8 @@ export interface Asked {
 
 /** A request that cannot be answered as it was meant. */
 export class HttpFault extends Error {
-  /** Status code. */
   readonly status: number;
-  /** Stable code for programs. */
   readonly code: string;
-  /** What else the answer tells. */
   readonly fields: Readonly<Record<string, unknown>>;
 
   /**
@@ -53,7 +50,6 @@ const tooLarge = () =>
     `A body takes ${limits.httpBodyBytesMax} bytes at most`,
   );
 
-/** Reads a body as JSON. */
 export async function readJson(request: Request): Promise<unknown> {
   const declared = Number(request.headers.get("content-length") ?? "0");
   if (declared > limits.httpBodyBytesMax) throw tooLarge();
@@ -119,7 +115,6 @@ export function jsonResponse(
   });
 }
 
-/** Answers with a coded error. */
 export function faultResponse(
   status: number,
   code: string,
@@ -129,7 +124,6 @@ export function faultResponse(
   return jsonResponse({ code, message }, status, headers);
 }
 
-/** Is it an object with keys? */
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -60,7 +60,6 @@ export const QuarantinedBatch = defineSchema("server-quarantine", {
   user: field.string(),
   reason: field.string(),
   at: field.date(),
-  /** Is it signed? */
   signed: field.boolean(),
   bytes: field.bytes(),
 });
@@ -86,7 +85,6 @@ export const bookSchemas = [
   Judged,
 ] as const;
 
-/** The collections of the server's own repository. */
 export interface Books {
   readonly sessions: Collection<typeof IssuedSession>;
   readonly revocations: Collection<typeof RevokedSession>;
@@ -96,7 +94,6 @@ export interface Books {
   readonly judged: Collection<typeof Judged>;
 }
 
-/** One batch in quarantine. */
 export type QuarantineItem = Infer<typeof QuarantinedBatch>;
 
 /**
@@ -145,7 +142,6 @@ function unusable(cause: DatabaseError): DatabaseError {
   );
 }
 
-/** Opens the server's own records. */
 export async function openBooks(database: Database): Promise<Books> {
   const repository = await openSound(database);
   return {

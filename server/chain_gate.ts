@@ -132,7 +132,6 @@ function isSilent(graph: Graph, name: string): boolean {
   return voids?.size === length;
 }
 
-/** What one session has begun. */
 interface Begun {
   count: number;
   /** Its chains, as long as all of them hold stubs alone. */

@@ -40,7 +40,6 @@ const FAILURE_TOKENS: ReadonlyMap<string, number> = new Map([
   ["rate-limited", 20],
 ]);
 
-/** What connections work with. */
 export interface ConnectionParts {
   readonly quotas: Quotas;
   readonly metrics: Metrics;
@@ -81,7 +80,6 @@ interface Connection extends Arriving {
   session: string | undefined;
 }
 
-/** All connections of a server. */
 export class Connections {
   readonly #parts: ConnectionParts;
   readonly #places: Places;
@@ -93,7 +91,6 @@ export class Connections {
   readonly #bySession = new Map<string, number>();
   #arriving: Arriving = NOBODY;
 
-  /** @param parts what they work with */
   constructor(parts: ConnectionParts) {
     this.#parts = parts;
     const { connections, connectionsPerAddress } = parts.quotas;
@@ -102,7 +99,6 @@ export class Connections {
     this.#unproved = new Places(unproved, unprovedPerAddress);
   }
 
-  /** How many there are. */
   get size(): number {
     return this.#places.taken;
   }
@@ -186,7 +182,6 @@ export class Connections {
     return count;
   }
 
-  /** Hears what the host tells of a peer. */
   hear(peer: HostPeer, event: HostEvent): void {
     const { metrics } = this.#parts;
     switch (event.kind) {
@@ -286,7 +281,6 @@ export class Connections {
     else this.#bySession.delete(session);
   }
 
-  /** What is kept of a peer. */
   #of(peer: HostPeer): Connection {
     // Of who has gone already nothing is kept any more.
     return this.#byPeer.get(peer.id) ?? this.#connection(peer, NOBODY);

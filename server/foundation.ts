@@ -47,7 +47,6 @@ const SERVER_USER = "server";
 /** The one item of its collection. */
 const JUDGED = "rules";
 
-/** What a server stands on. */
 export interface Foundation {
   readonly database: Database;
   readonly storage: Storage;
@@ -62,7 +61,6 @@ export interface Foundation {
   readonly own: Replica;
 }
 
-/** Opens medium, keys, database and books. */
 export async function layFoundation(
   options: KnownOptions,
   world: World,
@@ -213,7 +211,6 @@ function issuerOf({ rootSecret }: Keyring, prover: ServerProver): Issuer {
   return { signer: prover, certificates: prover.certificates, notAfter };
 }
 
-/** See the module. */
 export class CountedStorage extends StorageOver {
   readonly #synced: () => void;
 

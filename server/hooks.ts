@@ -59,7 +59,6 @@ import type { Sessions } from "./sessions.ts";
 import type { Tracing } from "./tracing.ts";
 import { isBatch, recordKind } from "../repo/mod.ts";
 
-/** What the hooks work with. */
 export interface HookParts {
   readonly hub: Hub;
   /** Whom the rules let read; `undefined` where there are none. */
@@ -109,7 +108,6 @@ export class ServerHooks implements Required<HostHooks> {
   /** Parsed claims; one object per proof. */
   readonly #claims = new WeakMap<PeerSession, RuleClaims>();
 
-  /** @param parts what they work with */
   constructor(parts: HookParts) {
     this.#parts = parts;
     const { commitsPerSecond, bytesPerSecond } = parts.quotas;
@@ -285,7 +283,6 @@ export class ServerHooks implements Required<HostHooks> {
     return { code: "rate-limited", detail };
   }
 
-  /** Opened on demand. */
   openRepository(name: RepositoryName): Promise<HostedRepository> {
     const { hub, judge, tracing } = this.#parts;
     const attributes = { "sheaf.repository": name };

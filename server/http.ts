@@ -73,7 +73,6 @@ const ADMIN_TOKEN_MIN = 8;
 const PATH = /^(?:\/(?!\.{1,2}(?:\/|$))[\w.~-]+)*$/;
 const PLAIN = /^[ -~]*$/;
 
-/** Answers requests. */
 export class Http {
   /** What all addresses begin with: empty, or `/api/sheaf`. */
   readonly base: string;
@@ -406,7 +405,6 @@ type Administered =
 
 type Action = (body: Record<string, unknown>) => Promise<unknown>;
 
-/** Makes what answers `/admin`. */
 function adminRoutes(
   token: string,
   server: Administered,

@@ -21,7 +21,6 @@ import { isDamage } from "../repo/log/mend.ts";
 import type { SyncHost } from "../sync/host.ts";
 import { type Log, messageOf } from "./log.ts";
 
-/** What a hub works with. */
 export interface HubParts {
   readonly database: Database;
   readonly world: World;
@@ -43,7 +42,6 @@ const RETRY_MS = 5_000;
 /** … and after twice as long each time that fails, up to this. */
 const RETRY_MS_MAX = 300_000;
 
-/** A repository that is open. */
 interface Opened {
   readonly repository: Repository;
   readonly replica: Replica;
@@ -83,7 +81,6 @@ export class Hub {
   /** Those that were begun here for somebody who has written nothing yet: they go when they are closed. */
   readonly #passing = new Set<string>();
 
-  /** @param parts what it works with */
   constructor(parts: HubParts) {
     this.#parts = parts;
   }
@@ -192,7 +189,6 @@ export class Hub {
     }
   }
 
-  /** Closes everything. */
   async close(): Promise<void> {
     this.#isClosed = true;
     for (const { cancel } of this.#failing.values()) cancel();
@@ -366,7 +362,6 @@ export function failedOpening(
   };
 }
 
-/** What it works with. */
 interface FailuresParts {
   readonly log: Log;
   readonly hub: Hub;

@@ -35,7 +35,6 @@ import type { ChainEnd } from "../sync/summary.ts";
 import type { Log } from "./log.ts";
 import type { RestoreReport } from "./restore_report.ts";
 
-/** What a judge works with. */
 export interface JudgeParts {
   readonly rules: Rules | undefined;
   /** Is a commit without a salt refused? */
@@ -53,7 +52,6 @@ export interface JudgeParts {
 const KEY_CHARACTERS = 32;
 
 interface ChainsByPart {
-  /** How many there were. */
   readonly count: number;
   readonly chains: ReadonlyMap<string, string>;
 }

@@ -14,9 +14,7 @@ import { messageOf } from "./log.ts";
 import type { KnownOptions, ServerOptions } from "./options.ts";
 import { atMost } from "./service.ts";
 
-/** A socket that listens. */
 export interface Listener {
-  /** Its address. */
   readonly url: string;
   /** Takes no more requests; those that are being answered get so long. */
   close(endMs: number): Promise<void>;
@@ -27,7 +25,6 @@ interface Listening {
   readonly close: Listener["close"];
 }
 
-/** Where to listen, and what answers. */
 interface Place {
   readonly hostname: string;
   readonly port: number;
@@ -38,7 +35,6 @@ interface Place {
   readonly failed: (error: unknown) => void;
 }
 
-/** Begins to listen. */
 export async function listen(
   options: KnownOptions,
   { base, answer }: Http,

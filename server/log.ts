@@ -117,7 +117,6 @@ export class TroubleLog {
   readonly #fields: Stranger;
   readonly #told = new Set<string>();
 
-  /** Use {@linkcode Log.once}. */
   constructor(log: Log, fields: Stranger) {
     this.#log = log;
     this.#fields = fields;

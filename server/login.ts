@@ -55,7 +55,6 @@ async function verifierOf(options: JwtOptions, world: { now(): number }) {
   return jwt.jwtVerifier(options, world);
 }
 
-/** Makes the login that the options ask for. */
 export async function createLogin(options: LoginOptions, world: {
   now(): number;
 }): Promise<Login> {
@@ -185,12 +184,10 @@ export class StaticTokens {
     }));
   }
 
-  /** How many there are. */
   get size(): number {
     return this.#entries.length;
   }
 
-  /** The user of a token. */
   find(token: string): TokenUser | undefined {
     const hash = sha256(encodeText(token));
     let found: TokenUser | undefined;

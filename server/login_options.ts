@@ -86,7 +86,6 @@ export interface JwtOptions {
   readonly claims?: readonly string[] | Readonly<Record<string, string>>;
 }
 
-/** The names of {@linkcode JwtOptions}. */
 const jwtOptions = {
   secret: 0,
   publicKey: 0,

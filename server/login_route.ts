@@ -25,7 +25,6 @@ import type { Sessions } from "./sessions.ts";
 import type { Tracing } from "./tracing.ts";
 import type { Credentials, LoggedIn, LoginRefusal } from "./login_options.ts";
 
-/** What a login works with. */
 export interface LoginParts {
   readonly login: Login;
   readonly sessions: Sessions;
@@ -35,7 +34,6 @@ export interface LoginParts {
   readonly log: Log;
   readonly tracing: Tracing;
   readonly world: World;
-  /** The root public key of the database. */
   readonly rootKey: Uint8Array;
 }
 
@@ -61,21 +59,17 @@ const KEYS = [
 ];
 const HEX = /^(?:[0-9a-f]{2})+$/i;
 
-/** Answers logins. */
 export class LoginRoute {
   readonly #parts: LoginParts;
 
-  /** @param parts what it works with */
   constructor(parts: LoginParts) {
     this.#parts = parts;
   }
 
-  /** Which kinds of login are offered. */
   get kinds(): Login["kinds"] {
     return this.#parts.login.kinds;
   }
 
-  /** Answers one login. */
   answer(request: Request, address: string): Promise<Response> {
     return this.#parts.tracing.span(
       "sheaf.login",

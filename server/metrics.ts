@@ -153,7 +153,6 @@ const GAUGES: readonly [
 
 type Prometheus = typeof import("prom-client");
 
-/** The metrics of a server. */
 export async function openMetrics(): Promise<Metrics> {
   return new Metrics(await loadOptional(() => import("prom-client")));
 }
@@ -196,12 +195,10 @@ export class Metrics {
     }
   }
 
-  /** Commits came in. */
   admitted(commits: number): void {
     this.#counters.get("admitted")?.inc(commits);
   }
 
-  /** A batch was refused. */
   refused(reason: string): void {
     this.#counters.get("refused")?.inc({ reason: among(REASONS, reason) });
   }
@@ -221,7 +218,6 @@ export class Metrics {
     this.#counters.get("errors")?.inc({ code: among(CODES, code) });
   }
 
-  /** Somebody logged in, or tried to. */
   login(kind: string, result: string): void {
     this.#counters.get("logins")?.inc({
       kind: among(LOGIN_KINDS, kind),
@@ -234,17 +230,14 @@ export class Metrics {
     this.#counters.get("requests")?.inc({ route, status: String(status) });
   }
 
-  /** A file was made durable. */
   synced(): void {
     this.#counters.get("synced")?.inc();
   }
 
-  /** A session was revoked. */
   revoked(): void {
     this.#counters.get("revoked")?.inc();
   }
 
-  /** A commit was acknowledged. */
   acknowledged(seconds: number): void {
     this.#times.get("acknowledged")?.observe(seconds);
   }
@@ -322,7 +315,6 @@ export class Latencies {
     };
   }
 
-  /** Commits came in. */
   received(name: string): void {
     const followed = this.#byName.get(name);
     if (followed === undefined || followed.waiting.length >= WAITING_MAX) {

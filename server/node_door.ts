@@ -23,7 +23,6 @@ import {
 import { provideUpgrade } from "../sync/transport/websocket_server.ts";
 import { isHost } from "./origin.ts";
 
-/** What a door leads to. */
 export interface NodeDoorParts {
   /** Is what lies there ours to answer? Asked with `undefined` for what is no address. */
   readonly isOurs: (pathname: string | undefined) => boolean;
@@ -33,7 +32,6 @@ export interface NodeDoorParts {
   readonly failed: (error: unknown) => void;
 }
 
-/** Opens a door. */
 export async function openNodeDoor(
   server: Server,
   parts: NodeDoorParts,
@@ -44,7 +42,6 @@ export async function openNodeDoor(
 /** Methods of requests that have no body. */
 const BODILESS = ["GET", "HEAD"];
 
-/** A way in. */
 export class NodeDoor {
   readonly #server: Server;
   readonly #parts: NodeDoorParts;

@@ -43,7 +43,6 @@ export interface QuotaOptions {
 /** Every quota. */
 export type Quotas = Required<QuotaOptions>;
 
-/** What holds when nothing is said. */
 export const defaultQuotas: Quotas = {
   connections: 10_000,
   connectionsPerAddress: 512,
@@ -59,7 +58,6 @@ export const defaultQuotas: Quotas = {
   repositoriesPerMinute: 300,
 };
 
-/** What else holds when nothing is said. */
 export const defaultOptions = {
   port: 8080,
   hostname: "127.0.0.1",
@@ -178,7 +176,6 @@ export function withDefaults(options: ServerOptions): KnownOptions {
 /** How a server is made that another one answers for. */
 export type EmbedOptions = Omit<ServerOptions, "port" | "hostname" | "tls">;
 
-/** The names of {@linkcode ServerOptions}. */
 export const serverOptions: Readonly<Record<keyof ServerOptions, unknown>> = {
   ...defaultOptions,
   data: 0,
@@ -203,6 +200,5 @@ export const serverOptions: Readonly<Record<keyof ServerOptions, unknown>> = {
 
 const { port: _port, hostname: _hostname, tls: _tls, ...embed } = serverOptions;
 
-/** The names of {@linkcode EmbedOptions}. */
 export const embedOptions: Readonly<Record<keyof EmbedOptions, unknown>> =
   embed;

@@ -15,7 +15,6 @@
  * @module
  */
 
-/** Decides over an `Origin` header. */
 export type OriginCheck = (request: Request) => boolean;
 
 /**

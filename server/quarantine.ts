@@ -38,7 +38,6 @@ export interface QuarantineEntry {
   readonly bytes: number;
 }
 
-/** The batches that are kept. */
 export class Quarantine {
   readonly #books: Books;
   readonly #own: Replica | undefined;
@@ -72,12 +71,10 @@ export class Quarantine {
     else this.#bySession.delete(session);
   }
 
-  /** How many there are. */
   get size(): number {
     return this.#books.quarantine.count();
   }
 
-  /** Their bytes. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -109,7 +106,6 @@ export class Quarantine {
     );
   }
 
-  /** One of them, with its bytes. */
   get(id: string): QuarantineItem | undefined {
     return this.#books.quarantine.get(id);
   }

@@ -17,7 +17,6 @@ const MINUTE_SECONDS = 60;
 
 /** How fast a bucket fills and how much it holds. */
 export interface Rate {
-  /** Tokens a second. */
   readonly perSecond: number;
   /** Tokens of a bucket that nobody used for long. */
   readonly burst: number;
@@ -34,12 +33,10 @@ export class Buckets {
   /** The one that was used last is last. */
   readonly #byName = new Map<string, Bucket>();
 
-  /** @param rate of every bucket */
   constructor(rate: Rate) {
     this.#rate = rate;
   }
 
-  /** How many there are. */
   get size(): number {
     return this.#byName.size;
   }
@@ -118,7 +115,6 @@ export class Places {
     this.#perNameMax = perNameMax;
   }
 
-  /** Places that are taken. */
   get taken(): number {
     return this.#total;
   }

@@ -25,7 +25,6 @@ import type { Access, Declined } from "../sync/host_hooks.ts";
 import type { Hub } from "./hub.ts";
 import type { RestoreReport } from "./restore_report.ts";
 
-/** What they are judged with. */
 export interface ReaderParts {
   readonly rules: Rules;
   readonly hub: Pick<Hub, "has" | "replicaOf" | "use">;

@@ -38,7 +38,6 @@ import { type Log, messageOf } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
 import type { RestoreReport } from "./restore_report.ts";
 
-/** What revoking works with. */
 export interface RevocationParts {
   readonly books: Books;
   readonly hub: Hub;
@@ -80,7 +79,6 @@ export class RevocationList {
   #fresh = new Set<string>();
   #isSettling = false;
 
-  /** @param parts what it works with */
   constructor(parts: RevocationParts) {
     this.#parts = parts;
     const { revocations, revokedUsers } = parts.books;

@@ -51,7 +51,6 @@ import { checkLoginOptions } from "./login_options.ts";
 /** Clients that are told to come back wait for so long. */
 const COME_BACK_MS = 1_000;
 
-/** How a server is. */
 export interface Health {
   readonly status: "ok" | "restoring" | "failing" | "shutting-down";
   readonly [detail: string]: unknown;
@@ -63,7 +62,6 @@ type Operated = Pick<
   | ("revoke" | "quarantine" | "accept" | "drop")
 >;
 
-/** What a service is made of. */
 export interface ServiceParts {
   readonly world: World;
   readonly options: KnownOptions;
@@ -89,19 +87,15 @@ export class Service implements Operated {
   readonly #restores: RestoreReport;
   readonly #latencies: Latencies;
   readonly #host: SyncHost;
-  /** Where it tells what happens. */
   readonly log: Log;
   readonly metrics: Metrics;
   readonly tracing: Tracing;
-  /** Takes the wires of peers. */
   readonly connections: Connections;
-  /** Gives certificates. */
   readonly login: LoginRoute;
   #isClosing = false;
   #cancelJudging: (() => void) | undefined;
   readonly #failures: Failures;
 
-  /** @param parts what it is made of */
   constructor(parts: ServiceParts) {
     this.#parts = parts;
     const { options, foundation, metrics, tracing, world } = parts;

@@ -58,12 +58,10 @@ export function lastEnd(
   return Math.min(Math.floor(nowMs + days * DAY_MS), notAfter, wallMax);
 }
 
-/** What certifying works with. */
 export interface SessionParts {
   /** Where issued sessions stand. */
   readonly books: Books;
   readonly issuer: Issuer;
-  /** The root public key of the database. */
   readonly rootKey: Uint8Array;
   /** How long a certificate is good for. */
   readonly days: number;
@@ -80,7 +78,6 @@ export type KeyOwner = Pick<Certificate, "user" | "claims" | "notAfter">;
 export class Sessions {
   readonly #parts: SessionParts;
 
-  /** @param parts what it works with */
   constructor(parts: SessionParts) {
     this.#parts = parts;
   }

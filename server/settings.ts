@@ -32,7 +32,6 @@ export type SettingKind =
   | "users"
   | readonly string[];
 
-/** One setting. */
 export interface Setting {
   /** Its name in a file; dots nest. */
   readonly key: string;
@@ -55,7 +54,6 @@ export interface TokenSetting {
   readonly claims?: Readonly<Record<string, unknown>>;
 }
 
-/** A parsed value. */
 export type SettingValue =
   | string
   | number
@@ -87,7 +85,6 @@ function setting(known: Omit<Setting, "flag">): Setting {
   };
 }
 
-/** All of them. */
 export const settings: readonly Setting[] = [
   text("data", "dir", "folder of the database"),
   count("port", "n", "TCP port; 0 picks a free one", { min: 0, max: PORT_MAX }),
@@ -210,12 +207,10 @@ function kebab(name: string): string {
     .replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }
 
-/** The environment variable of a setting. */
 export function variableOf(setting: Setting): string {
   return `SHEAF_${kebab(setting.key).replaceAll("-", "_").toUpperCase()}`;
 }
 
-/** An error about one key. */
 function badSetting(where: string, why: string): DatabaseError {
   return new DatabaseError("invalid-option", `${where}: ${why}`);
 }
@@ -348,7 +343,6 @@ export type Config = ReadonlyMap<
   { readonly value: SettingValue; readonly source: Source }
 >;
 
-/** What a configuration is read from. */
 export interface ConfigInput {
   /** Text of the JSON file, and its name for messages. */
   readonly file?: { readonly name: string; readonly text: string };
@@ -454,7 +448,6 @@ export function isPlural({ kind }: Pick<Setting, "kind">): boolean {
   return kind === "list" || kind === "users";
 }
 
-/** The value of a key, where it has one. */
 export function valueOf(config: Config, key: string): SettingValue | undefined {
   return config.get(key)?.value;
 }

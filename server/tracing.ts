@@ -22,7 +22,6 @@ export interface Tracing {
   span<T>(name: string, attributes: Attributes, work: () => T): T;
 }
 
-/** No spans at all. */
 export const noTracing: Tracing = {
   isOn: false,
   span: (_name, _attributes, work) => work(),

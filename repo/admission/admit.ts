@@ -462,7 +462,6 @@ export function admit(
 
 interface Parked {
   readonly missing: Position;
-  /** How often it was judged. */
   readonly times: number;
 }
 
@@ -486,12 +485,10 @@ export class Parking {
     this.#bytesMax = bytesMax;
   }
 
-  /** How many batches wait. */
   get size(): number {
     return this.#parked.size;
   }
 
-  /** Their bytes. */
   get bytes(): number {
     return this.#bytes;
   }

@@ -120,7 +120,6 @@ function isId(value: Value): value is string {
   return typeof value === "string";
 }
 
-/** The constraints of a repository. */
 export class Constraints {
   readonly state: State;
   /** Hears what is wrong in a collection when it is first asked about; nobody is told where nothing is. */
@@ -151,7 +150,6 @@ export class Constraints {
     }
   }
 
-  /** What they ask, each as a person reads it. */
   get statements(): string[] {
     return [...this.#collections.values()]
       .flatMap(({ constraints }) => statementsOf(constraints));

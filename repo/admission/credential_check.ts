@@ -45,7 +45,6 @@ export interface CredentialContext {
   payloadOf(chain: string, number: number): Uint8Array | undefined;
 }
 
-/** Which check each kind has. */
 const checks: {
   readonly [Name in CredentialName]: (
     one: Said[Name],

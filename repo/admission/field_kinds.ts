@@ -34,7 +34,6 @@ export class FieldKinds {
     return this.#byName;
   }
 
-  /** How many fields there are. */
   get size(): number {
     return this.#kinds.size;
   }
@@ -44,7 +43,6 @@ export class FieldKinds {
     return this.#kinds.get(name);
   }
 
-  /** All of them. */
   list(): ShapeField[] {
     return Array.from(this.#kinds, ([name, kind]) => ({ name, kind }));
   }
@@ -61,7 +59,6 @@ export class FieldKinds {
   }
 }
 
-/** The fields that an operation writes. */
 export function writtenBy(operation: Operation): readonly ShapeField[] {
   if (operation.what === "create") return operation.shape.fields;
   return operation.what === "update"

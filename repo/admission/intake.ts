@@ -44,7 +44,6 @@ import {
 import { lateRefusing } from "../refusal/late_refusing.ts";
 import { type OwnChain, receiveBack } from "./set_back.ts";
 
-/** What an intake works with. */
 export interface IntakeParts {
   readonly loaded: LoadedReplica;
   readonly commits: CommitReader;

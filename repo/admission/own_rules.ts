@@ -32,7 +32,6 @@ import { parseJson } from "../../src/schema/json.ts";
 /** An operation of a transaction and what it does. */
 export type OwnWrite = Omit<WrittenCell, "session">;
 
-/** Judges what this replica is about to write. */
 export class OwnRules {
   readonly #rules: RepositoryRules;
   #certificate: Uint8Array | undefined;
@@ -54,7 +53,6 @@ export class OwnRules {
   }
 }
 
-/** Judges the operations of one transaction. */
 export class OwnJudge {
   readonly #rules: RepositoryRules;
   readonly #known: KnownSession;

@@ -38,7 +38,6 @@ export interface AuditFinding {
   readonly reason: string;
 }
 
-/** How much was judged. */
 export interface AuditReport {
   readonly commits: number;
   /** Commits of sessions that may issue, or that nobody certified: no rule is asked about them, but constraints are. */
@@ -108,7 +107,6 @@ function nextMark(
   return mark;
 }
 
-/** Judges batches as they come. */
 class RuleAudit {
   readonly report = { commits: 0, unjudged: 0, findings: 0 };
   readonly #loaded: LoadedReplica;

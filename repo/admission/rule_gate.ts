@@ -170,7 +170,6 @@ function refusalOf(
   return { ...refuseAt(number, "denied", reason), rule };
 }
 
-/** Asks the commits of one batch in their order. */
 export class ConstraintJudge implements CommitJudge {
   readonly #constraints: Constraints;
   readonly #draft: Draft;

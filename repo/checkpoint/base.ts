@@ -42,9 +42,7 @@ export interface Row {
   readonly origin: number;
 }
 
-/** One collection of a checkpoint. */
 export class Base {
-  /** Where its parts lie. */
   readonly place: CollectionPlace;
   readonly #checkpoint: Tables;
   readonly #view: View;
@@ -237,7 +235,6 @@ export class Base {
     return view.getUint32(page % perPage * widths.idStart, true);
   }
 
-  /** The ids of all ordinals. */
   ids(): string[] {
     const ids: string[] = [];
     for (const { bytes, pages, first } of this.#ids.sweep()) {
@@ -345,7 +342,6 @@ export class Base {
       );
   }
 
-  /** Is there an order of an index? */
   get hasOrders(): boolean {
     return this.place.columns.some(({ key }) => key === ORDER_KEY);
   }
@@ -368,7 +364,6 @@ export class Base {
     return store.kind === "number" ? store.values : undefined;
   }
 
-  /** Is the field's column stored? */
   hasColumn(field: string): boolean {
     return this.#column(field) !== undefined;
   }

@@ -44,13 +44,9 @@ export class Checkpoint implements Tables {
   readonly covers: number;
   /** What the repository keeps in it of its own. */
   readonly meta: Uint8Array;
-  /** Names of the collections it holds. */
   readonly collections: readonly string[];
-  /** Bytes of the file. */
   readonly bytes: number;
-  /** Its pages. */
   readonly file: PageFile;
-  /** Where everything lies. */
   readonly directory: Directory;
   /** The log that it covers. */
   readonly log: LogRows;
@@ -93,7 +89,6 @@ export class Checkpoint implements Tables {
     this.#viewOf = viewOf;
   }
 
-  /** One of its collections. */
   base(collection: string): Base | undefined {
     const known = this.#bases.get(collection);
     if (known !== undefined) return known;
@@ -135,7 +130,6 @@ export class Checkpoint implements Tables {
     };
   }
 
-  /** The shape with this number. */
   shape(index: number): Shape {
     const shape = this.directory.shapes[index];
     if (shape === undefined) {
@@ -144,12 +138,10 @@ export class Checkpoint implements Tables {
     return shape;
   }
 
-  /** Gives the file back; nothing can be read afterwards. */
   close(): void {
     this.file.close();
   }
 
-  /** The checksum of one page of the log. */
   checkAt(page: number): number {
     return this.log.checkAt(page);
   }
@@ -189,7 +181,6 @@ export interface SkippedCheckpoint {
   readonly reason: string;
 }
 
-/** What opening found. */
 export interface OpenedCheckpoint {
   /** The newest sound one. */
   readonly checkpoint: Checkpoint | undefined;

@@ -40,7 +40,6 @@ const SMALL_BYTES = 1024 * 1024;
 
 const UNWRITTEN = "The checkpoint could not be written";
 
-/** What a checkpointer works with. */
 export interface CheckpointerParts {
   readonly storage: Storage;
   readonly world: World;
@@ -54,7 +53,6 @@ export interface CheckpointerParts {
   readonly isHasty: boolean;
 }
 
-/** Writes checkpoints of one repository. */
 export class Checkpointer {
   readonly #parts: CheckpointerParts;
   #number: number;

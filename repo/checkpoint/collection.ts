@@ -271,7 +271,6 @@ class IdPage {
     return 2 + this.count + 1 + this.#length + length <= DATA;
   }
 
-  /** Adds an id that fits. */
   add(id: string): void {
     this.fits(id);
     const start = this.#length;

@@ -8,7 +8,6 @@ import type { Storage } from "../../src/storage/storage.ts";
 
 const NAME = /^checkpoint-(\d{8})$/;
 
-/** The file name of a checkpoint. */
 export function checkpointName(number: number): string {
   return `checkpoint-${String(number).padStart(8, "0")}`;
 }

@@ -48,7 +48,6 @@ export class Heap {
     this.#stream = new PageStream(checkpoint.file, first, bytes);
   }
 
-  /** The bytes of a cell. */
   bytes(address: number, ahead = 0): Uint8Array {
     const stream = this.#stream;
     const headEnd = Math.min(stream.length, address + 8);
@@ -131,24 +130,18 @@ function endOfRun(
 
 /** Rows to read from the log. */
 export class RowList {
-  /** Where each row is. */
   addresses: Float64Array;
-  /** Whose row it is. */
   ordinals: Uint32Array;
-  /** The number of its shape. */
   shapes: Uint16Array;
-  /** Rows in the list. */
   count = 0;
   #isSorted = true;
 
-  /** @param capacity rows that it may take */
   constructor(capacity: number) {
     this.addresses = new Float64Array(capacity);
     this.ordinals = new Uint32Array(capacity);
     this.shapes = new Uint16Array(capacity);
   }
 
-  /** Appends a row. */
   add(ordinal: number, address: number, shape: number): void {
     const at = this.count++;
     this.addresses[at] = address;

@@ -7,7 +7,6 @@
 import { Late } from "../../src/base/late.ts";
 import type { reading } from "./reading.ts";
 
-/** What reads checkpoints; loaded where a folder has one. */
 export const lateReading: Late<typeof reading> = /* @__PURE__ */ new Late();
 
 lateReading.by(async () => (await import("./reading.ts")).reading);

@@ -33,7 +33,6 @@ export const LOG_PAGE = 4096;
 /** An absent number in a column of i32. */
 export const I32_ABSENT = -(2 ** 31);
 
-/** Widths of records. */
 export const widths = {
   slot: 8,
   row: 12,
@@ -70,7 +69,6 @@ export interface Stream {
   readonly bytes: number;
 }
 
-/** Where a column lies. */
 export interface ColumnPlace {
   readonly field: string;
   readonly key: string;
@@ -84,7 +82,6 @@ export interface ColumnPlace {
 /** The key of a column that is no field's: the order of an index. */
 export const ORDER_KEY = "order";
 
-/** Where a collection lies. */
 export interface CollectionPlace {
   readonly name: string;
   readonly size: number;
@@ -98,7 +95,6 @@ export interface CollectionPlace {
   readonly columns: readonly ColumnPlace[];
 }
 
-/** Where everything lies. */
 export interface Directory {
   readonly covers: number;
   readonly chains: readonly string[];

@@ -61,7 +61,6 @@ export class LogRows {
     this.#covers = covers;
   }
 
-  /** Decodes the row at `address`. */
   row<T>(address: number, decode: (reader: ByteReader) => T): T {
     const start = address - address % LOG_PAGE;
     const at = smallInteger(address - start);
@@ -126,7 +125,6 @@ export class LogRows {
     return bytes;
   }
 
-  /** The checksum of one page of the log. */
   checkAt(page: number): number {
     const anew = this.#anew.get(page);
     if (anew !== undefined) return anew;

@@ -21,11 +21,9 @@ const GROUP = 16;
 /** Pages of one read when a whole part is wanted. */
 const BULK = 64;
 
-/** One checkpoint file, by pages. */
 export class PageFile {
   /** The file's name, for messages. */
   readonly name: string;
-  /** How many whole pages it has. */
   readonly pages: number;
   /** What every page's checksum starts from; the last page tells. */
   salt = 0;
@@ -52,7 +50,6 @@ export class PageFile {
     this.#fill(this.#tail, this.#tailFirst);
   }
 
-  /** Gives the file back. */
   close(): void {
     this.#file.close();
   }
@@ -63,7 +60,6 @@ export class PageFile {
     }
   }
 
-  /** The error for a damaged page. */
   damage(page: number, why: string): DatabaseError {
     return new DatabaseError(
       "checkpoint-damaged",
@@ -91,7 +87,6 @@ export class PageFile {
     return last;
   }
 
-  /** `count` pages from `first`, checked. */
   read(first: number, count: number): Uint8Array {
     const pages = first >= this.#tailFirst
       ? this.#tail.subarray((first - this.#tailFirst) * PAGE).subarray(
@@ -144,9 +139,7 @@ function isIntact(pages: Uint8Array, start: number, seed: number): boolean {
 export class PagePart {
   /** Records on one page. */
   readonly perPage: number;
-  /** Bytes of one record. */
   readonly width: number;
-  /** How many pages. */
   readonly length: number;
   readonly #file: PageFile;
   readonly #first: number;
@@ -167,7 +160,6 @@ export class PagePart {
     this.length = Math.ceil(count / this.perPage);
   }
 
-  /** The page with this number in the part. */
   page(index: number): DataView {
     return this.#views[index] ?? this.#read(index);
   }
@@ -208,7 +200,6 @@ export class PagePart {
 
 /** Bytes that lie over consecutive pages. */
 export class PageStream {
-  /** How many bytes. */
   readonly length: number;
   readonly #file: PageFile;
   readonly #first: number;

@@ -13,7 +13,6 @@ import { DATA, PAGE, type Stream } from "./layout.ts";
 /** Pages gathered for one write. */
 const GATHER = 16;
 
-/** Writes pages one after another. */
 export class PageWriter {
   readonly #file: StorageFile;
   readonly #salt: number;
@@ -35,7 +34,6 @@ export class PageWriter {
     this.#salt = salt;
   }
 
-  /** The number of the current page. */
   get page(): number {
     return this.#written + this.#page / PAGE;
   }
@@ -76,34 +74,28 @@ export class PageWriter {
     return at;
   }
 
-  /** One byte. */
   u8(value: number): void {
     this.#view.setUint8(this.#room(1), value);
   }
 
-  /** Two bytes. */
   u16(value: number): void {
     this.#view.setUint16(this.#room(2), value, true);
   }
 
-  /** Four bytes. */
   u32(value: number): void {
     this.#view.setUint32(this.#room(4), value, true);
   }
 
-  /** Eight bytes. */
   f64(value: number): void {
     this.#view.setFloat64(this.#room(8), value, true);
   }
 
-  /** One slot. */
   slot(hash: number, ordinal: number): void {
     const at = this.#room(8);
     this.#view.setUint32(at, hash, true);
     this.#view.setUint32(at + 4, ordinal, true);
   }
 
-  /** One row. */
   row(address: number, shape: number, origin: number): void {
     const at = this.#room(12);
     this.#u48(at, address);
@@ -111,7 +103,6 @@ export class PageWriter {
     this.#view.setUint32(at + 8, origin, true);
   }
 
-  /** One origin. */
   origin(wall: number, count: number, chain: number, at: number): void {
     const start = this.#room(18);
     this.#u48(start, wall);
@@ -142,7 +133,6 @@ export class PageWriter {
     }
   }
 
-  /** A whole stream. */
   stream(value: Uint8Array): Stream {
     const first = this.begin();
     this.bytes(value);

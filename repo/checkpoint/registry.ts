@@ -60,7 +60,6 @@ export class Registry {
     return this.#previous !== undefined;
   }
 
-  /** The number of an origin. */
   origin(origin: Origin): number {
     if (this.#previous !== undefined && isStored(origin, this.#previous)) {
       return origin.index;
@@ -74,7 +73,6 @@ export class Registry {
     return number;
   }
 
-  /** The number of a shape. */
   shape(shape: Shape): number {
     const known = this.#shapeNumbers.get(shape);
     if (known !== undefined) return known;

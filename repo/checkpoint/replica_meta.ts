@@ -28,9 +28,7 @@ const FORMAT = 3;
 
 /** A repository's knowledge apart from its items. */
 export interface ReplicaMeta {
-  /** The genesis record's bytes. */
   readonly genesis: Uint8Array;
-  /** Its hash. */
   readonly genesisId: Uint8Array;
   /** Which commits are known. */
   readonly graph: Graph;
@@ -56,7 +54,6 @@ const layout = struct({
   isSalvaged: flag,
 });
 
-/** The bytes of the meta. */
 export function encodeMeta(
   meta: Omit<ReplicaMeta, "isSalvaged"> & { readonly salvage?: unknown },
 ): Uint8Array {
@@ -71,7 +68,6 @@ export function encodeMeta(
   });
 }
 
-/** Reads the meta; `SyntaxError` when the bytes are none. */
 export function decodeMeta(bytes: Uint8Array): ReplicaMeta {
   const said = decodeRecord(FORMAT, layout, bytes);
   const credentials = new Credentials();

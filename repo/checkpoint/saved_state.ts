@@ -96,7 +96,6 @@ export class RawLog {
     return 0;
   }
 
-  /** Gives the files back. */
   close(): void {
     for (const { file } of this.#files) file.close();
   }

@@ -21,14 +21,11 @@ export interface StoredOrigin extends Origin {
 
 /** A checkpoint, as its parts see it. */
 export interface Tables extends CellTables {
-  /** Its pages. */
   readonly file: PageFile;
-  /** Where everything lies. */
   readonly directory: Directory;
   /** The log that it covers. */
   readonly log: LogRows;
   /** The origin with this number: always the same object. */
   origin(index: number): StoredOrigin;
-  /** The shape with this number. */
   shape(index: number): Shape;
 }

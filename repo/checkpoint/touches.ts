@@ -37,12 +37,10 @@ class RecordPart {
     this.#part = new PagePart(file, first, count, width);
   }
 
-  /** A number in a record. */
   u32(i: number, at = 0): number {
     return this.#pageOf(i).getUint32(this.#startOf(i) + at, true);
   }
 
-  /** A longer one. */
   u48(i: number, at = 0): number {
     const view = this.#pageOf(i);
     const start = this.#startOf(i) + at;
@@ -114,12 +112,10 @@ export class StoredTouches {
     return [start, start + length];
   }
 
-  /** Where an operation stands. */
   placeAt(i: number): number {
     return this.#touches.u48(i, 4);
   }
 
-  /** The address of a mark. */
   markAt(i: number): number {
     return this.#marks.u48(i);
   }
@@ -129,7 +125,6 @@ export class StoredTouches {
     return this.#marks.u32(i, 6);
   }
 
-  /** A link. */
   linkAt(i: number): Link {
     const links = this.#links;
     return {

@@ -41,7 +41,6 @@ import { encodeShape } from "../../src/schema/shape_codec.ts";
 /** A sync of this much takes about a millisecond. */
 const SYNC_BYTES = 1024 * 1024;
 
-/** What a checkpoint is made of. */
 export interface WriteCheckpointOptions {
   readonly storage: Storage;
   readonly folder: string;
@@ -57,9 +56,7 @@ export interface WriteCheckpointOptions {
   readonly readLog: ReadLog;
   /** The checkpoint that the tables stand on. */
   readonly previous?: Checkpoint | undefined;
-  /** Writes what touches each item, where that is known. */
   readonly touches?: WriteTouches | undefined;
-  /** Clock and dice. */
   readonly world: World;
   /** Resolves when the bytes of the log up to `covers` change no more: before, none is read. */
   readonly sealed?: () => Promise<void> | undefined;
@@ -237,7 +234,6 @@ function readFully(readLog: ReadLog, target: Uint8Array, at: number): void {
   }
 }
 
-/** Writes the directory. */
 export function encodeDirectory(directory: Directory): Uint8Array {
   const writer = new ByteWriter(4096);
   writer.u48(directory.covers);

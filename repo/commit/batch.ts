@@ -44,14 +44,12 @@ const SEAL_DOMAIN = encodeText("sheaf seal 1\n");
 /** One scratch space for all: no function here calls out while it hashes. */
 const chainHash = /* @__PURE__ */ new ChainHash();
 
-/** Bytes of a seal. */
 export const sealLength: number = SEAL_BYTES;
 
 /** A commit that is ready to be written. */
 export interface PreparedCommit {
   /** As `encodeHeader` made it. */
   readonly header: Uint8Array;
-  /** The patch. */
   readonly payload: Uint8Array;
   /** Where the payload starts in the batch's bytes; set when it is written. */
   payloadAt: number;
@@ -61,7 +59,6 @@ export interface PreparedCommit {
 export interface Run {
   /** The chain's name. */
   readonly chain: string;
-  /** Number of the first commit. */
   readonly first: number;
   /** At least one. */
   readonly commits: readonly PreparedCommit[];
@@ -69,11 +66,8 @@ export interface Run {
 
 /** What stands before a batch's commits. */
 export interface BatchHead {
-  /** The chain's name. */
   readonly chain: string;
-  /** Number of its first commit. */
   readonly first: number;
-  /** How many commits it has. */
   readonly count: number;
   /** Where the first commit starts. */
   readonly start: number;
@@ -97,9 +91,7 @@ export interface BatchCommit extends Header {
 export interface Batch {
   /** All of it, as it is stored and travels. */
   readonly bytes: Uint8Array;
-  /** The chain's name. */
   readonly chain: string;
-  /** Number of its first commit. */
   readonly first: number;
   /** At least one. */
   readonly commits: readonly BatchCommit[];
@@ -134,7 +126,6 @@ export function writeHead(
   writer.varint(count);
 }
 
-/** Appends an unsigned batch. */
 export function writeBatch(writer: ByteWriter, run: Run): void {
   const { commits } = run;
   writer.reserve(batchLength(run)); // Once: a large payload is copied once.

@@ -86,7 +86,6 @@ const layout: Field<CertificateFields> & Pick<typeof stored, "fields"> = {
   },
 };
 
-/** A certificate's bytes. */
 export const certificateLayout: SignedLayout<CertificateFields> =
   new SignedLayout(
     "sheaf certificate 1",
@@ -94,7 +93,6 @@ export const certificateLayout: SignedLayout<CertificateFields> =
     limits.userBytesMax + limits.claimsBytesMax + 256,
   );
 
-/** Makes and signs a certificate. */
 export function issueCertificate(
   fields: CertificateFields,
   issuer: Signer,
@@ -173,12 +171,10 @@ export class Certificates {
   /** An issuer's stands before those that it signed, whatever keys they are of. */
   readonly #inOrder: Certificate[] = [];
 
-  /** How many there are. */
   get size(): number {
     return this.#inOrder.length;
   }
 
-  /** Takes a certificate that is sound. */
   add(certificate: Certificate): void {
     const key = nameOf(certificate.sessionKey, 0, 32);
     if (this.has(certificate)) return;
@@ -186,7 +182,6 @@ export class Certificates {
     this.#inOrder.push(certificate);
   }
 
-  /** Is the very same certificate here? */
   has(certificate: Certificate): boolean {
     return this.of(nameOf(certificate.sessionKey, 0, 32))
       .some((known) => equalBytes(known.bytes, certificate.bytes));
@@ -223,7 +218,6 @@ export class Certificates {
     return this.#inOrder.slice(count);
   }
 
-  /** All of them, in the order they came. */
   [Symbol.iterator](): Iterator<Certificate> {
     return this.#inOrder[Symbol.iterator]();
   }

@@ -49,7 +49,6 @@ export interface Position {
   readonly number: number;
 }
 
-/** What stands in a commit's header. */
 export interface Header extends Hlc {
   /** Heads of other chains that its writer had seen, in ascending order of chain. */
   readonly parents: readonly Position[];
@@ -74,7 +73,6 @@ export function readChain(reader: ByteReader): string {
   return chainName(reader.bytes, at);
 }
 
-/** A chain's name in a record. */
 export const chainField: Field<string> = {
   says: "{40}",
   write: (writer, name) => writer.bytes(chainBytes(name)),
@@ -116,7 +114,6 @@ export function joinChain(key: Uint8Array, incarnation: Uint8Array): string {
   return chainName(concatBytes(key, incarnation));
 }
 
-/** Appends a header's bytes. */
 function writeHeader(writer: ByteWriter, header: Header): void {
   const { parents } = header;
   assert(
@@ -134,7 +131,6 @@ function writeHeader(writer: ByteWriter, header: Header): void {
   }
 }
 
-/** A header's bytes. */
 export function encodeHeader(header: Header): Uint8Array<ArrayBuffer> {
   if (header.parents.length === 0) return encodeLoneHeader(header);
   const writer = new ByteWriter(9 + header.parents.length * 48);

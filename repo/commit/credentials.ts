@@ -47,7 +47,6 @@ export type CredentialOf<Names extends CredentialName> = {
   [Name in Names]: { readonly what: Name; readonly one: Said[Name] };
 }[Names];
 
-/** A credential of whatever kind. */
 export type Credential = CredentialOf<CredentialName>;
 
 /** Those of one kind that were found sound. */
@@ -144,7 +143,6 @@ export class Credentials {
     return this.#lists[what].has(one);
   }
 
-  /** Takes one that was found sound. */
   add<Name extends CredentialName>({ what, one }: CredentialOf<Name>): void {
     this.#lists[what].add(one);
   }

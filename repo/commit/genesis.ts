@@ -33,7 +33,6 @@ export type Mode = "default" | "trusted" | "fast";
 
 /** A repository's first record. */
 export interface Genesis {
-  /** The repository's name. */
   readonly name: RepositoryName;
   /** The key that every certificate goes back to: 32 bytes. */
   readonly rootKey: Uint8Array;
@@ -84,19 +83,16 @@ const repositoryName: Field<RepositoryName> = {
   },
 };
 
-/** Its bytes. */
 export const genesisLayout: Field<Genesis> = struct({
   mode: choice([undefined, "default", "trusted", "fast"]),
   rootKey: copied(32),
   name: repositoryName,
 });
 
-/** The bytes of a genesis. */
 export function encodeGenesis(genesis: Genesis): Uint8Array<ArrayBuffer> {
   return encodeRecord(FORMAT, genesisLayout, genesis);
 }
 
-/** Reads a genesis; `SyntaxError` when the bytes are none. */
 export function decodeGenesis(bytes: Uint8Array): Genesis {
   return decodeRecord(FORMAT, genesisLayout, bytes);
 }

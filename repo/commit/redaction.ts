@@ -40,7 +40,6 @@ export interface ErasedCommit {
 
 /** What is meant of one chain. */
 export interface ErasedChain {
-  /** The chain's name. */
   readonly chain: string;
   readonly commits: readonly ErasedCommit[];
 }
@@ -69,7 +68,6 @@ const chains = list(
   limits.redactionCommitsMax,
 );
 
-/** The bytes of redactions. */
 export const redactionLayout: SignedLayout<RedactionFields> =
   /* @__PURE__ */ new SignedLayout(
     "sheaf redaction 1",
@@ -131,10 +129,8 @@ export class Redactions implements ErasedPayloads {
   readonly #erasures: Erasure[] = [];
   readonly #here = new Map<string, Map<number, Uint8Array>>();
   #isPending = false;
-  /** Bytes of all of them. */
   bytes = 0;
 
-  /** How many there are. */
   get size(): number {
     return this.#all.size;
   }
@@ -144,12 +140,10 @@ export class Redactions implements ErasedPayloads {
     return this.#isPending;
   }
 
-  /** Is the very same one here? */
   has(one: Redaction): boolean {
     return this.#all.has(nameIn(one));
   }
 
-  /** Takes one that was found sound. */
   add(one: Redaction): void {
     if (this.has(one)) return;
     this.#all.set(nameIn(one), one);
@@ -200,7 +194,6 @@ export class Redactions implements ErasedPayloads {
     for (const { items } of this.#all.values()) yield* items;
   }
 
-  /** What is said of one commit. */
   of(chain: string, number: number): Meant | undefined {
     return this.#meant.get(chain)?.get(number);
   }
@@ -225,7 +218,6 @@ export class Redactions implements ErasedPayloads {
     return this.#erasures;
   }
 
-  /** All of them, in the order they came. */
   [Symbol.iterator](): Iterator<Redaction> {
     return this.#all.values();
   }

@@ -33,7 +33,6 @@ const KEY_CHARACTERS = 32;
 export interface ChainEnd {
   /** Which of its key's chains. */
   readonly incarnation: Uint8Array;
-  /** How many commits it has. */
   readonly commits: number;
 }
 
@@ -68,7 +67,6 @@ function readEnds(reader: ByteReader): readonly ChainEnd[] {
   return read;
 }
 
-/** The bytes of retirements. */
 export const retirementLayout: SignedLayout<RetirementFields> =
   /* @__PURE__ */ new SignedLayout(
     "sheaf retirement 1",
@@ -95,7 +93,6 @@ export function retiredBy({ ends, issuerKey }: Retirement): RetiredChain[] {
 
 /** What one key has retired. */
 export interface RetiredOfKey {
-  /** Bytes of its records. */
   bytes: number;
   /** Chain → its length. */
   readonly lengths: Map<string, number>;
@@ -105,10 +102,8 @@ export interface RetiredOfKey {
 export class Retirements {
   readonly #all: Retirement[] = [];
   readonly #keys = new Map<string, RetiredOfKey>();
-  /** Bytes of all of them. */
   bytes = 0;
 
-  /** Takes one that was found sound. */
   add(one: Retirement): void {
     if (this.has(one)) return;
     const of = getOrMake<string, RetiredOfKey>(
@@ -146,7 +141,6 @@ export class Retirements {
     return this.#keys.get(chain.slice(0, KEY_CHARACTERS));
   }
 
-  /** All of them, in the order they came. */
   [Symbol.iterator](): Iterator<Retirement> {
     return this.#all[Symbol.iterator]();
   }

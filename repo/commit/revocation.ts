@@ -76,7 +76,6 @@ export interface RevocationFields {
 /** A decoded revocation: well formed, not yet checked. */
 export interface Revocation extends RevocationFields, Signed {}
 
-/** A revocation's bytes. */
 export const revocationLayout: SignedLayout<RevocationFields> =
   new SignedLayout(
     "sheaf revocation 1",
@@ -91,7 +90,6 @@ export const revocationLayout: SignedLayout<RevocationFields> =
       limits.revocationReasonBytesMax + 256,
   );
 
-/** Makes and signs a revocation. */
 export function issueRevocation(
   fields: RevocationFields,
   issuer: Signer,
@@ -145,7 +143,6 @@ function checkFields(fields: RevocationFields): void {
   }
 }
 
-/** Reads a revocation and keeps a copy; `SyntaxError` when the bytes are none. */
 export function decodeRevocation(foreign: Uint8Array): Revocation {
   return revocationLayout.decode(foreign);
 }
@@ -162,12 +159,10 @@ export class Revocations {
   readonly #byKey = new Map<string, Revoked>();
   #size = 0;
 
-  /** How many there are. */
   get size(): number {
     return this.#size;
   }
 
-  /** Takes a revocation that `checkRevocation` found sound. */
   add(revocation: Revocation): void {
     if (this.has(revocation)) return;
     const key = nameOf(revocation.sessionKey, 0, 32);
@@ -219,7 +214,6 @@ export class Revocations {
     return held;
   }
 
-  /** All of them, in the order they came to each key. */
   *[Symbol.iterator](): Iterator<Revocation> {
     for (const { records } of this.#byKey.values()) yield* records;
   }

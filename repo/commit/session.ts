@@ -22,7 +22,6 @@ import { nameOf } from "./commit.ts";
 export interface Session {
   /** Whose commits it signs; while it is not certified, whom the local user calls themself. */
   readonly user: string;
-  /** Its key. */
   readonly signer: SessionSigner;
   /** The certificate's bytes; absent until there is one. */
   readonly certificate?: Uint8Array | undefined;

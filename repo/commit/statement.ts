@@ -38,7 +38,6 @@ export interface Statement extends StatementFields, Signed {
   readonly kind: number;
 }
 
-/** Reads a statement and keeps a copy; `SyntaxError` when the bytes are none. */
 export function decodeStatement(kind: number, foreign: Uint8Array): Statement {
   return { ...statementLayout(kind).decode(foreign), kind };
 }
@@ -49,12 +48,10 @@ export class Statements {
   readonly #known = new Map<string, Statement>();
   readonly #bytesOfKey = new Map<string, number>();
 
-  /** How many there are. */
   get size(): number {
     return this.#known.size;
   }
 
-  /** Takes one that was found sound. */
   add(statement: Statement): void {
     if (this.has(statement)) return;
     this.#known.set(nameIn(statement), statement);
@@ -63,7 +60,6 @@ export class Statements {
     this.#bytesOfKey.set(key, bytes + statement.bytes.length);
   }
 
-  /** Is the very same one here? */
   has(statement: Statement): boolean {
     return this.#known.has(nameIn(statement));
   }
@@ -75,7 +71,6 @@ export class Statements {
       bytes + statement.bytes.length <= limits.statementsOfKeyBytesMax;
   }
 
-  /** All of them, in the order they came. */
   [Symbol.iterator](): Iterator<Statement> {
     return this.#known.values();
   }

@@ -32,7 +32,6 @@ export function boundVector(
   return bounded;
 }
 
-/** The bytes of a vector. */
 export function encodeVector(vector: VersionVector): Uint8Array<ArrayBuffer> {
   const writer = new ByteWriter(8 + vector.size * 48);
   writer.varint(vector.size);

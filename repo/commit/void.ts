@@ -57,7 +57,6 @@ function readRanges(reader: ByteReader): readonly VoidRange[] {
   return read;
 }
 
-/** The bytes of voids. */
 export const voidLayout: SignedLayout<VoidFields> =
   /* @__PURE__ */ new SignedLayout(
     "sheaf void 1",
@@ -93,10 +92,8 @@ export class Voids {
   readonly #all: Void[] = [];
   readonly #chains = new Map<string, ChainVoids>();
   readonly #keys = new Map<string, KeyVoids>();
-  /** Bytes of all of them. */
   bytes = 0;
 
-  /** Takes one that was found sound. */
   add(one: Void): void {
     const chain = chainName(one.chain);
     const { numbers, said } = getOrMake(this.#chains, chain, () => ({
@@ -118,7 +115,6 @@ export class Voids {
     this.#all.push(one);
   }
 
-  /** Does it say nothing new? */
   has(one: Void): boolean {
     const numbers = this.numbersOf(chainName(one.chain));
     return one.ranges.every(({ first, count }) =>
@@ -153,7 +149,6 @@ export class Voids {
     return found;
   }
 
-  /** All of them, in the order they came. */
   [Symbol.iterator](): Iterator<Void> {
     return this.#all[Symbol.iterator]();
   }

@@ -43,7 +43,6 @@ export const SUMMARY_ENTRY_BYTES: number = chainBytesLength + 6 + idLength;
 
 /** What is known of one chain. */
 export interface Chain {
-  /** Its name. */
   readonly name: string;
   /** How many of its commits are known. */
   readonly length: number;
@@ -90,12 +89,10 @@ export class Graph {
     return this.#clock;
   }
 
-  /** How many commits are known. */
   get commits(): number {
     return this.#commits;
   }
 
-  /** How many chains are known. */
   get size(): number {
     return this.#chains.size;
   }
@@ -115,12 +112,10 @@ export class Graph {
     return this.#chains.get(name)?.length ?? 0;
   }
 
-  /** Is the commit at `position` known? */
   has(position: Position): boolean {
     return position.number < this.lengthOf(position.chain);
   }
 
-  /** The known chains, in no particular order. */
   chains(): IterableIterator<Chain> {
     return this.#chains.values();
   }
@@ -332,7 +327,6 @@ export class Graph {
     return writer.view();
   }
 
-  /** Reads what {@linkcode Graph.encode} wrote; `SyntaxError` when the bytes are none. */
   static decode(bytes: Uint8Array, genesisId: Uint8Array): Graph {
     const reader = new ByteReader(bytes);
     if (reader.u8() !== FORMAT) {

@@ -237,7 +237,6 @@ export class Sharing {
     });
   }
 
-  /** Tells nothing any more. */
   stop(): void {
     this.#isStopped = true;
     this.#listeners.clear();

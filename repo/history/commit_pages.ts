@@ -44,7 +44,6 @@ export class CommitPages {
     this.#reader = reader;
   }
 
-  /** How many commits there are. */
   get count(): number {
     this.#extend();
     return this.#count;

@@ -301,7 +301,6 @@ export class CommitIndex {
     columns.length = Math.min(columns.length, from);
   }
 
-  /** Where a commit is; `undefined` when it is not in the index. */
   find(chain: string, number: number): CommitEntry | undefined {
     const columns = this.#chains.get(chain);
     if (columns === undefined || number >= columns.length) return undefined;

@@ -9,7 +9,6 @@
 
 import type { Batch } from "../commit/batch.ts";
 
-/** A batch in the log. */
 export interface LoggedBatch {
   readonly batch: Batch;
   /** Log address of the batch's first byte. */
@@ -18,7 +17,6 @@ export interface LoggedBatch {
   readonly from: number;
 }
 
-/** The commits of one log. */
 export interface LoggedCommits {
   /**
    * Calls `visit` for every batch in the log order, parents before children,

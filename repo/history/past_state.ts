@@ -147,7 +147,6 @@ const FIELDS = 7;
 
 /** Items, numbered in the order in which they are met, by the bytes of their ids. */
 class ItemRows {
-  /** How many there are. */
   count = 0;
   /** How long each row is. */
   width = FIELDS + 4;

@@ -26,7 +26,6 @@ import {
 } from "./segment.ts";
 import { batchIn } from "../commit/batch.ts";
 
-/** What was copied. */
 export interface LogCopy {
   readonly records: number;
   readonly commits: number;

@@ -43,7 +43,6 @@ interface BatchPart extends BatchHead {
 /** A larger answer is read again: memory is worth more. */
 const KEPT_BYTES_MAX = 1024 * 1024;
 
-/** What a feed reads. */
 export interface FeedParts {
   readonly log: Pick<Log, "records">;
   readonly mode: Mode;
@@ -270,7 +269,6 @@ class Gathering {
     this.#runCount = 0;
   }
 
-  /** All records. */
   finish(): FeedRecord[] {
     this.#endRun();
     return this.#records;

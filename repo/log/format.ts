@@ -54,7 +54,6 @@ export function isStatement(kind: number): boolean {
   return kind >= STATEMENT_MIN && kind < LOCAL_MIN;
 }
 
-/** Is it a batch? */
 export function isBatch(kind: number): boolean {
   return kind === recordKind.signedBatch || kind === recordKind.unsignedBatch;
 }
@@ -105,7 +104,6 @@ const RESERVED_BYTES = 28;
 const PREFIX_BYTES = 11;
 const TWO_32 = 2 ** 32;
 
-/** What a segment's header says. */
 export interface SegmentHeader {
   /** 0 for the first segment of a log, then 1, 2, … */
   readonly index: number;

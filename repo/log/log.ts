@@ -42,7 +42,6 @@ export interface LogSizes extends ExtentSizes {
   readonly segmentBytesMax?: number;
 }
 
-/** How to create a log. */
 export interface CreateLogOptions extends LogSizes {
   /** Dice for the salts of new segments. */
   readonly world: World;
@@ -435,13 +434,11 @@ function readOnly(folder: string, cause: unknown): DatabaseError {
   );
 }
 
-/** How to open a log. */
 export interface OpenLogOptions extends RecoverOptions, LogSizes {
   /** Dice for the salts of new segments. */
   readonly world: World;
 }
 
-/** A record to append. */
 export interface NewRecord {
   /** One of `recordKind`. */
   readonly kind: number;
@@ -451,9 +448,7 @@ export interface NewRecord {
 
 /** A log that was there, and what opening it found. */
 export interface OpenedLog {
-  /** Ready to append. */
   readonly log: Log;
-  /** What was found and done. */
   readonly recovery: Recovery;
 }
 

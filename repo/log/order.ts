@@ -43,7 +43,6 @@ interface SaidMark {
   readonly order: Uint8Array;
 }
 
-/** What a mark's record says. */
 export const orderLayout: Field<SaidMark> = struct({
   epoch: copied(16),
   accepted: u48,
@@ -86,7 +85,6 @@ export type OrderStep =
   & { /** Log address behind it. */ readonly next: number }
   & ({ readonly batch: Accepted } | { readonly mark: OrderMark });
 
-/** The body of a mark's record. */
 export function encodeMark(mark: SaidMark): Uint8Array {
   const writer = new ByteWriter(MARK_BYTES); // One a flush.
   writer.u8(FORMAT);

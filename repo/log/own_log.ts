@@ -11,11 +11,9 @@ import { recordKind, SEGMENT_HEADER_BYTES } from "./format.ts";
 import type { Sharing } from "../graph/sharing.ts";
 import { hasCode } from "../../src/base/errors.ts";
 
-/** A record of a log. */
 export interface OwnRecord {
   /** What it is: a number of `recordKind`, or one that a later version knows. */
   readonly kind: number;
-  /** Its body. */
   readonly bytes: Uint8Array;
 }
 
@@ -32,7 +30,6 @@ export interface LogPoint {
  */
 const POINT_BYTES = 1024;
 
-/** The point at an address. */
 export function pointAt(log: Log, address: number): LogPoint {
   // Its first bytes are dice: no log that was made anew begins so.
   const head = bytesOf(log, 0, SEGMENT_HEADER_BYTES);

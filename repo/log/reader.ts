@@ -81,7 +81,6 @@ export class LogReader {
     for (const { file } of this.#segments) file.close();
   }
 
-  /** The segment that holds an address. */
   segmentAt(address: number): Segment {
     const segments = this.#segments;
     while (address < segments[0]!.base) segments.unshift(this.#openEarlier());

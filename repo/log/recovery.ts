@@ -47,7 +47,6 @@ export interface Recovery {
   readonly survivors: readonly Survivor[];
 }
 
-/** How to recover. */
 export interface RecoverOptions extends LoadOptions {
   /** Takes each record from `from` on, in order; what it answers is ignored. */
   readonly onRecord: OnRecord;
@@ -68,7 +67,6 @@ export interface RecoveredLog {
   readonly last: Segment;
   /** Address after the last record. */
   readonly end: number;
-  /** What was found and done. */
   readonly recovery: Recovery;
 }
 

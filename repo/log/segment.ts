@@ -37,7 +37,6 @@ export type OnRecord = (
 
 /** An open segment. */
 export class Segment {
-  /** The file behind it. */
   readonly file: StorageFile;
   /** Its number in the log. */
   readonly index: number;

@@ -50,7 +50,6 @@ const stored = struct({
   identity: textUpTo(FILE_BYTES_MAX),
 });
 
-/** The file. */
 export const epochFile: FileLayout<ValueOf<typeof stored>> = {
   magic: "SHEAFSYN",
   format: 2,

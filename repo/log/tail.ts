@@ -239,7 +239,6 @@ export class LateSeals {
     this.#records.set(record, sealed);
   }
 
-  /** Its seal is in the file. */
   remove(record: LateRecord): void {
     this.#records.delete(record);
   }

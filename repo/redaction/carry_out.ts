@@ -46,7 +46,6 @@ import {
   noteRewriting,
 } from "./rewriting.ts";
 
-/** What it works with. */
 export interface CarryOutParts {
   readonly storage: Storage;
   readonly loaded: LoadedReplica;
@@ -87,7 +86,6 @@ export async function carryOut(parts: CarryOutParts): Promise<void> {
   await log.sync();
 }
 
-/** What is to become of the log. */
 interface Plan {
   readonly edits: Edit[];
   readonly touched: Touched;

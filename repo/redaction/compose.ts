@@ -34,7 +34,6 @@ export type RedactionHead = Pick<RedactionFields, "wall" | "reason">;
 
 type Found = Position & Omit<ErasedCommit, "number">;
 
-/** What erasing works with. */
 export interface RedactParts {
   readonly loaded: LoadedReplica;
   readonly commits: CommitReader;

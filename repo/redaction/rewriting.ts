@@ -34,7 +34,6 @@ export interface Edit {
 /** Where a record's checksum stands. */
 const CRC_AT = 4;
 
-/** What it holds. */
 export const rewritingFile: FileLayout<{ readonly edits: readonly Edit[] }> = {
   magic: "SHEAFREW",
   format: 1,

@@ -32,7 +32,6 @@ import {
   REISSUED,
 } from "./void_commits.ts";
 
-/** What making commits void works with. */
 export interface VoidParts {
   readonly loaded: LoadedReplica;
   readonly commits: CommitReader;
@@ -101,7 +100,6 @@ export function cut(
   return { cuts, lost, tell };
 }
 
-/** What a cut will do. */
 interface Plan {
   readonly cuts: readonly Cut[];
   /** Log address of the first batch that goes; `Infinity` when none does. */

@@ -29,7 +29,6 @@ export class Touched {
     for (const { id, shape } of operations) this.take(shape.collection, id);
   }
 
-  /** Takes an item. */
   take(collection: string, id: string): void {
     getOrMake(this.ids, collection, () => new Set()).add(id);
   }

@@ -35,7 +35,6 @@ export interface RefusedEntry extends Position, Omit<Refused, "address"> {
   readonly patch: DecodedPatch;
 }
 
-/** What refusals work with. */
 export interface RefusalsParts {
   readonly loaded: LoadedReplica;
   readonly commits: CommitReader;
@@ -77,7 +76,6 @@ export class Refusals {
     return () => void this.#listeners.delete(own);
   }
 
-  /** Tells that there are others. */
   tell(): void {
     for (const listener of [...this.#listeners]) listener();
   }

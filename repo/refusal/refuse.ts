@@ -49,7 +49,6 @@ export interface Refuser {
 
 /** What refused commits leave to be done. */
 export interface Refusing {
-  /** Tells listeners. */
   readonly tell: () => void;
   /** Of chains of old keys nobody can give up commits: their ends are to be cut. */
   readonly stuck: readonly Cut[];

@@ -32,7 +32,6 @@ import type { Transaction } from "../write/transaction.ts";
 import type { Writer } from "../write/writer.ts";
 import { encodeResolution, type Refused } from "./void_commits.ts";
 
-/** What reissuing works with. */
 export interface ReissueParts {
   readonly loaded: LoadedReplica;
   readonly commits: CommitReader;

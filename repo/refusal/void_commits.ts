@@ -74,7 +74,6 @@ export interface Refusal {
   readonly refused: readonly RefusedRecord[];
 }
 
-/** A refusal in the log. */
 export interface LoggedRefusal {
   /** Log address of its body. */
   readonly at: number;
@@ -359,12 +358,10 @@ const chain = chainField;
 const hlc = { wall: u48, count: u16 };
 const text = textUpTo(limits.refusalTextBytesMax);
 
-/** What the record of a cut says. */
 export const cutLayout = struct({
   cuts: list(struct({ chain, from: count }), Infinity),
 });
 
-/** What the record of a refusal says. */
 export const refusalLayout = struct({
   chain,
   refused: list(
@@ -376,7 +373,6 @@ export const refusalLayout = struct({
   ),
 });
 
-/** What the record of a resolution says. */
 export const resolutionLayout = struct({
   chain,
   number: count,
@@ -396,12 +392,10 @@ const storedLayout = struct({
   refused: list(bytes, Infinity),
 });
 
-/** The body of a cut's record. */
 export function encodeCut(cuts: readonly Cut[]): Uint8Array {
   return encodeRecord(FORMAT, cutLayout, { cuts });
 }
 
-/** Reads a cut's body; `SyntaxError` when it is none. */
 export function decodeCut(body: Uint8Array): readonly Cut[] {
   const { cuts } = decodeRecord(FORMAT, cutLayout, body);
   if (cuts.length === 0) {
@@ -410,7 +404,6 @@ export function decodeCut(body: Uint8Array): readonly Cut[] {
   return cuts;
 }
 
-/** The body of a refusal's record. */
 export function encodeRefusal({ chain, refused }: Refusal): Uint8Array {
   const bytesMax = Math.min(
     limits.refusalTextBytesMax,
@@ -427,19 +420,16 @@ export function encodeRefusal({ chain, refused }: Refusal): Uint8Array {
   });
 }
 
-/** Reads a refusal's body; `SyntaxError` when it is none. */
 export function decodeRefusal(body: Uint8Array): Refusal {
   const refusal = decodeRecord(FORMAT, refusalLayout, body);
   if (refusal.refused.length > 0) return refusal;
   throw new SyntaxError("Cannot decode a refusal of nothing");
 }
 
-/** The body of a resolution's record. */
 export function encodeResolution(resolution: Resolution): Uint8Array {
   return encodeRecord(FORMAT, resolutionLayout, resolution);
 }
 
-/** Reads a resolution's body; `SyntaxError` when it is none. */
 export function decodeResolution(body: Uint8Array): Resolution {
   return decodeRecord(FORMAT, resolutionLayout, body);
 }

@@ -43,7 +43,6 @@ export interface ScrubFinding {
   readonly message: string;
 }
 
-/** What a scrubber works with. */
 export interface ScrubberParts {
   readonly storage: Storage;
   readonly world: World;

@@ -68,7 +68,6 @@ import { verifyBatch } from "../admission/signature_check.ts";
 export interface VerifyProgress {
   /** Bytes of the log that were checked. */
   readonly done: number;
-  /** Bytes of the log. */
   readonly total: number;
 }
 
@@ -176,7 +175,6 @@ class OrderCheck {
     this.#genesisId = genesisId;
   }
 
-  /** Takes the next record. */
   take(kind: number, body: Uint8Array, address: number): Refusal | undefined {
     const last = this.#last;
     if (kind !== recordKind.order) {
@@ -393,7 +391,6 @@ class LogCheck {
     this.damage ??= { address, reason };
   }
 
-  /** What was found. */
   report(): VerifyReport {
     return {
       ok: this.damage === undefined,

@@ -33,7 +33,6 @@ export class Cells {
     this.#items = new Array(chunks).fill(undefined);
   }
 
-  /** Ordinals there are. */
   get size(): number {
     return this.#size;
   }

@@ -24,7 +24,6 @@ const CAPACITY_FIRST = 64;
 
 /** Numbers, booleans and dates. */
 export class NumberStore implements NumberColumn {
-  /** Which kind of column. */
   readonly kind = "number";
   /** What its values were in the items. */
   readonly type: NumberType;
@@ -67,7 +66,6 @@ function numberOf(value: Value, type: NumberType): number {
 
 /** Strings with few different ones. */
 export class WordStore implements WordColumn {
-  /** Which kind of column. */
   readonly kind = "word";
   /** By ordinal: index into `words`; 0 is absent. */
   codes: Uint32Array;

@@ -16,7 +16,6 @@ import type { Table } from "./table.ts";
 
 const none: readonly string[] = [];
 
-/** How keys are made. */
 export interface KeySource {
   /** What the keys of an item that is there are made of. */
   valuesOf(cell: Shown): readonly Value[];
@@ -34,7 +33,6 @@ export class KeyIndex {
     this.#source = source;
   }
 
-  /** The keys of an item. */
   keysOf(cell: Shown | undefined): readonly string[] {
     if (cell === undefined || !isThere(cell)) return none;
     return this.#source.keysOf(this.#source.valuesOf(cell));

@@ -65,7 +65,6 @@ export class State {
     return [...this.#tables.values()];
   }
 
-  /** How many tables there are. */
   get size(): number {
     return this.#tables.size;
   }
@@ -117,7 +116,6 @@ export class State {
     this.#admitted(collection).put(cell, ordinal);
   }
 
-  /** Folds one commit's patch. */
   fold(
     { operations, createOffsets }: Folded,
     origin: Origin,

@@ -31,9 +31,7 @@ const STREAM_PAGE = 1_024;
 
 /** What a table starts from. */
 export interface TableOptions {
-  /** The collection's name. */
   readonly name: string;
-  /** How its cells become items. */
   readonly view: View;
   /** What the checkpoint holds of it. */
   readonly base?: Base;
@@ -57,9 +55,7 @@ interface FieldColumn {
 
 /** One collection of one repository. */
 export class Table implements Source {
-  /** The collection's name. */
   readonly name: string;
-  /** How its cells become items. */
   readonly view: View;
   /** What the checkpoint holds of it. */
   readonly base: Base | undefined;
@@ -85,7 +81,6 @@ export class Table implements Source {
   #items: Item[] | undefined;
   #ids: string[] | undefined;
 
-  /** @param options name, view and base */
   constructor(options: TableOptions) {
     this.name = options.name;
     this.view = options.view;
@@ -98,12 +93,10 @@ export class Table implements Source {
     if (base?.hasOrders) this.#changed = new Uint8Array(base.size);
   }
 
-  /** Ordinals handed out so far, deleted ones included. */
   get size(): number {
     return this.#cells.size;
   }
 
-  /** Items that are there. */
   get count(): number {
     return this.#count;
   }
@@ -173,7 +166,6 @@ export class Table implements Source {
     return cells.itemAt(ordinal);
   }
 
-  /** The id of an ordinal. */
   idAt(ordinal: number): string {
     return this.#cells.idAt(ordinal) ?? this.#ids?.[ordinal] ??
       this.#baseOf(ordinal).idAt(ordinal);
@@ -314,7 +306,6 @@ export class Table implements Source {
     return this.#buildColumn(field);
   }
 
-  /** Is the column there without reading every item? */
   hasColumn(field: string): boolean {
     for (const kept of this.#columns) {
       if (kept.field === field) return kept.store !== undefined;

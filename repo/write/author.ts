@@ -36,7 +36,6 @@ const PAYLOAD_BYTES_COPIED = 16 * 1024;
 /** What the shared buffer begins with. */
 const WRITER_BYTES = 1024;
 
-/** What an author works with. */
 export interface AuthorParts {
   readonly session: Session;
   readonly mode: Mode;

@@ -18,14 +18,12 @@ const latin1 = new TextDecoder("latin1");
 /** Below this many characters a loop beats the encoder's call: measured, with its garbage. */
 const SHORT_TEXT = 256;
 
-/** Are both the same bytes? */
 export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
   if (a.length !== b.length) return false;
   for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
   return true;
 }
 
-/** Joins parts into new bytes. */
 export function concatBytes(
   ...parts: readonly Uint8Array[]
 ): Uint8Array<ArrayBuffer> {
@@ -40,7 +38,6 @@ export function concatBytes(
   return whole;
 }
 
-/** UTF-8 bytes of a string. */
 export function encodeText(text: string): Uint8Array {
   return encoder.encode(text);
 }
@@ -121,16 +118,13 @@ export function fromBase64(text: string): Uint8Array<ArrayBuffer> {
 export class ByteWriter {
   #bytes: Uint8Array<ArrayBuffer>;
   #view: DataView;
-  /** How many bytes were written. */
   length = 0;
 
-  /** @param capacity bytes to start with */
   constructor(capacity = 256) {
     this.#bytes = new Uint8Array(capacity);
     this.#view = new DataView(this.#bytes.buffer);
   }
 
-  /** Makes room for `more` bytes. */
   reserve(more: number): void {
     const need = this.length + more;
     if (need <= this.#bytes.length) return;
@@ -155,20 +149,17 @@ export class ByteWriter {
     return this.#bytes.slice(start, end);
   }
 
-  /** One byte. */
   u8(value: number): void {
     this.reserve(1);
     this.#bytes[this.length++] = value;
   }
 
-  /** Two bytes. */
   u16(value: number): void {
     this.reserve(2);
     this.#view.setUint16(this.length, value, true);
     this.length += 2;
   }
 
-  /** Four bytes. */
   u32(value: number): void {
     this.reserve(4);
     this.#view.setUint32(this.length, value, true);
@@ -183,7 +174,6 @@ export class ByteWriter {
     this.length += 6;
   }
 
-  /** An IEEE 754 double. */
   f64(value: number): void {
     this.reserve(8);
     this.#view.setFloat64(this.length, value, true);
@@ -202,7 +192,6 @@ export class ByteWriter {
     bytes[this.length++] = rest;
   }
 
-  /** Raw bytes. */
   bytes(value: Uint8Array): void {
     this.reserve(value.length);
     this.#bytes.set(value, this.length);
@@ -281,7 +270,6 @@ function needless(): never {
 
 /** Reads values from bytes, never past their end. */
 export class ByteReader {
-  /** What is read. */
   readonly bytes: Uint8Array;
   /** Where the next value starts. */
   at: number;
@@ -303,12 +291,10 @@ export class ByteReader {
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   }
 
-  /** Is everything read? */
   get done(): boolean {
     return this.at >= this.end;
   }
 
-  /** Takes `length` bytes and says where they start. */
   #take(length: number): number {
     const start = this.at;
     if (length > this.end - start) {
@@ -318,7 +304,6 @@ export class ByteReader {
     return start;
   }
 
-  /** One byte. */
   u8(): number {
     const at = this.at;
     if (at >= this.end) this.#take(1);
@@ -326,24 +311,20 @@ export class ByteReader {
     return this.bytes[at]!;
   }
 
-  /** Two bytes. */
   u16(): number {
     return this.#view.getUint16(this.#take(2), true);
   }
 
-  /** Four bytes. */
   u32(): number {
     return this.#view.getUint32(this.#take(4), true);
   }
 
-  /** Six bytes. */
   u48(): number {
     const start = this.#take(6);
     const high = this.#view.getUint16(start + 4, true);
     return high * 2 ** 32 + this.#view.getUint32(start, true);
   }
 
-  /** An IEEE 754 double. */
   f64(): number {
     return this.#view.getFloat64(this.#take(8), true);
   }
@@ -373,12 +354,10 @@ export class ByteReader {
     return this.bytes.subarray(start, start + length);
   }
 
-  /** Skips `length` bytes. */
   skip(length: number): void {
     this.#take(length);
   }
 
-  /** A string as {@linkcode ByteWriter.text} wrote it. */
   text(): string {
     return this.#text(this.varint());
   }
@@ -416,7 +395,6 @@ export class ByteReader {
     return decodeAscii(this.bytes, start, start + length);
   }
 
-  /** Skips a string. */
   skipText(): void {
     const head = this.varint();
     this.#take(head % 2 === 0 ? head / 2 : (head - 1) / 2);

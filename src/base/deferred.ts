@@ -5,13 +5,9 @@
  * @module
  */
 
-/** A promise and its two ends. */
 export interface Deferred<T> {
-  /** What is waited for. */
   readonly promise: Promise<T>;
-  /** Fulfils it. */
   readonly resolve: (value: T | PromiseLike<T>) => void;
-  /** Rejects it. */
   readonly reject: (reason?: unknown) => void;
 }
 

@@ -130,7 +130,6 @@ export function asFailure(cause: unknown, message: string): DatabaseError {
 
 /** Why foreign input was declined; a value, never thrown. */
 export interface Refusal {
-  /** Stable reason. */
   readonly refused: RefusalReason;
   /** More for a person to read. */
   readonly detail?: string;
@@ -175,7 +174,6 @@ export type RefusalReason =
   /** A record of a kind that only a later version knows, and that everybody must know. */
   | "unknown-kind";
 
-/** Makes a {@linkcode Refusal}. */
 export function refuse(refused: RefusalReason, detail?: string): Refusal {
   return detail === undefined ? { refused } : { refused, detail };
 }

@@ -22,28 +22,22 @@ export interface Stamp extends Hlc {
   readonly chain: string;
 }
 
-/** The reading before all others. */
 export const hlcZero: Hlc = { wall: 0, count: 0 };
 
-/** Largest wall value. */
 export const wallMax: number = 2 ** 48 - 1;
 
-/** Largest counter value. */
 export const countMax: number = 2 ** 16 - 1;
 
-/** Negative, zero or positive as `a` is before, at or after `b`. */
 export function compareHlc(a: Hlc, b: Hlc): number {
   return a.wall - b.wall || a.count - b.count;
 }
 
-/** Negative, zero or positive as `a` is before, at or after `b`. */
 export function compareStamps(a: Stamp, b: Stamp): number {
   if (a === b) return 0;
   return a.wall - b.wall || a.count - b.count ||
     (a.chain < b.chain ? -1 : a.chain > b.chain ? 1 : 0);
 }
 
-/** The later of two readings. */
 export function laterHlc(a: Hlc, b: Hlc): Hlc {
   return compareHlc(a, b) >= 0 ? a : b;
 }

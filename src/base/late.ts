@@ -11,7 +11,6 @@ import { DatabaseError } from "./errors.ts";
 
 /** What is thrown where code is needed and not loaded: before anything has changed. */
 export class Unloaded extends DatabaseError {
-  /** Loads it. */
   readonly load: () => Promise<void>;
 
   constructor(load: () => Promise<void>) {
@@ -50,7 +49,6 @@ export class Late<Code> {
     throw this.unloaded;
   }
 
-  /** Is it here? */
   get isLoaded(): boolean {
     return this.#code !== undefined;
   }
@@ -60,7 +58,6 @@ export class Late<Code> {
     this.#code = code;
   }
 
-  /** Loads it, where it is not here. */
   async load(): Promise<void> {
     if (this.#code !== undefined) return;
     if (this.#import === undefined) throw this.unloaded;

@@ -22,10 +22,8 @@ export interface Field<T> {
   readonly says?: string;
 }
 
-/** What a field says. */
 export type ValueOf<F> = F extends Field<infer T> ? T : never;
 
-/** The fields of a record, in their order. */
 export type Fields = Readonly<Record<string, Field<unknown>>>;
 
 /** What a record of these fields says. */
@@ -33,7 +31,6 @@ export type Said<F extends Fields> = {
   readonly [Name in keyof F]: ValueOf<F[Name]>;
 };
 
-/** What a decoder throws. */
 export function unfit(what: string): SyntaxError {
   return new SyntaxError(`Cannot decode: ${what}`);
 }
@@ -56,35 +53,30 @@ export function struct<F extends Fields>(
   };
 }
 
-/** One byte. */
 export const u8: Field<number> = {
   says: "u8",
   write: (writer, value) => writer.u8(value),
   read: (reader) => reader.u8(),
 };
 
-/** Two bytes. */
 export const u16: Field<number> = {
   says: "u16",
   write: (writer, value) => writer.u16(value),
   read: (reader) => reader.u16(),
 };
 
-/** Four bytes. */
 export const u32: Field<number> = {
   says: "u32",
   write: (writer, value) => writer.u32(value),
   read: (reader) => reader.u32(),
 };
 
-/** Six bytes. */
 export const u48: Field<number> = {
   says: "u48",
   write: (writer, value) => writer.u48(value),
   read: (reader) => reader.u48(),
 };
 
-/** A varint. */
 export const count: Field<number> = {
   says: "varint",
   write: (writer, value) => writer.varint(value),
@@ -245,7 +237,6 @@ export interface FileLayout<T> {
   readonly layout: Field<T>;
 }
 
-/** The bytes of a file. */
 export function encodeFile<T>(
   { magic, format, layout }: FileLayout<T>,
   said: T,

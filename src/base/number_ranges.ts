@@ -11,18 +11,15 @@
 import type { ByteReader, ByteWriter } from "./bytes.ts";
 import { unfit } from "./layout.ts";
 
-/** A set of numbers. */
 export class NumberRanges {
   /** Ascending: where a range begins, where it ends, where the next one begins … */
   readonly #bounds: number[] = [];
   #size = 0;
 
-  /** How many numbers there are. */
   get size(): number {
     return this.#size;
   }
 
-  /** Is a number among them? */
   has(number: number): boolean {
     return this.#after(number) % 2 === 1;
   }
@@ -99,7 +96,6 @@ export class NumberRanges {
     return low;
   }
 
-  /** Writes them. */
   write(writer: ByteWriter): void {
     writer.varint(this.#bounds.length / 2);
     let last = 0;

@@ -54,7 +54,6 @@ export class FollowingWorld implements World {
   readonly #world: World;
   #time: ServerTime | undefined;
 
-  /** @param world of this device */
   constructor(world: World) {
     this.#world = world;
   }

@@ -19,7 +19,6 @@ export function failureOf(
   return { code, message };
 }
 
-/** The error of what was told. */
 export function errorOf({ code, message }: Failure): DatabaseError {
   // Both sides are one build (`TABS_VERSION`): what one calls a code is one to the other.
   return new DatabaseError(code as ErrorCode, message);

@@ -10,7 +10,6 @@
 
 import { deferred } from "../base/deferred.ts";
 
-/** How a lock is asked for. */
 export interface LockOptions {
   /** Take it from whoever holds it. */
   readonly steal?: boolean;
@@ -87,7 +86,6 @@ export function whenFree(
   return () => stop.abort();
 }
 
-/** Does anybody hold a lock? */
 export async function isHeld(locks: Locks, name: string): Promise<boolean> {
   const { held = [] } = await locks.query();
   return held.some((lock) => lock.name === name);

@@ -51,9 +51,7 @@ import { DatabaseReports, sessionOf } from "./owner_reports.ts";
 import type { OwnedRepository } from "./owner_repository.ts";
 import { type OwnedDatabase, OwnedRepositories } from "./owner_repositories.ts";
 
-/** What an owner is made of. */
 export interface OwnerParts {
-  /** Name of the database. */
   readonly name: string;
   readonly database: OwnedDatabase;
   /** What the tab wanted that the database was opened for. */
@@ -124,7 +122,6 @@ export class Owner {
     return this.#members.expect();
   }
 
-  /** Hears a tab. */
   hear(from: string, message: TabMessage, isNear: boolean, post: Post): void {
     if (this.#isClosed) return;
     const guarded: Post = (...said) => this.#isClosed || post(...said);
@@ -319,7 +316,6 @@ export class Owner {
   }
 }
 
-/** A repository that cannot be opened. */
 function failed(call: number, repository: string, failure: Failure): Opened {
   const empty = { status: undefined, acknowledged: [], to: 0, others: [] };
   return {

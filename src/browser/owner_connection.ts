@@ -28,7 +28,6 @@ import { errorOf } from "./failure.ts";
 import type { Ask, ConnectRequest, DatabaseReport, OfTab } from "./messages.ts";
 import type { Member } from "./owner_members.ts";
 
-/** What it works with. */
 export interface OwnerConnectionParts {
   readonly database: Pick<Database, "connect" | "connection">;
   readonly asks: Asks;
@@ -39,7 +38,6 @@ export interface OwnerConnectionParts {
   readonly connectorOf?: (address: string) => Connector;
 }
 
-/** Connects for all tabs. */
 export class OwnerConnection {
   readonly #parts: OwnerConnectionParts;
   /** Logins that pages are asked for just now. */
@@ -126,12 +124,10 @@ export class OwnerConnection {
     changed();
   }
 
-  /** Tries again now. */
   retry(): void {
     this.#parts.database.connection?.retry();
   }
 
-  /** What tabs are told. */
   report(): DatabaseReport["connection"] {
     const { connection } = this.#parts.database;
     return connection &&
@@ -199,7 +195,6 @@ export class Asks {
     }
   }
 
-  /** A tab answers. */
   reply(tab: Member, { ask, value, failure }: OfTab["reply"]): void {
     const asking = this.#asked.get(ask);
     if (asking?.tab !== tab.id) return;
@@ -207,7 +202,6 @@ export class Asks {
     else asking.answer.reject(errorOf(failure));
   }
 
-  /** A tab is gone. */
   left(tab: Member): void {
     for (const asking of this.#asked.values()) {
       if (asking.tab === tab.id) asking.answer.resolve(NONE);

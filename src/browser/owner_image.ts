@@ -22,7 +22,6 @@ import { toHex } from "../base/bytes.ts";
 import { DatabaseError } from "../base/errors.ts";
 import type { Storage } from "../storage/storage.ts";
 
-/** One file of an image. */
 export interface ImagePart {
   readonly name: string;
   readonly bytes: Uint8Array<ArrayBuffer>;

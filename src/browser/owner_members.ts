@@ -35,7 +35,6 @@ export function tellAll(
   }
 }
 
-/** One tab. */
 export interface Member {
   readonly id: string;
   /** Is it the page of the owner's own worker? */
@@ -46,7 +45,6 @@ export interface Member {
   connect: ConnectRequest | undefined;
 }
 
-/** What members need. */
 export interface MembersParts {
   readonly locks: Locks;
   readonly database: string;
@@ -54,7 +52,6 @@ export interface MembersParts {
   readonly gone: (member: Member) => void;
 }
 
-/** All tabs of one owner. */
 export class Members {
   readonly #parts: MembersParts;
   readonly #members = new Map<string, Member>();
@@ -79,7 +76,6 @@ export class Members {
     return this.#expected?.size === 0;
   }
 
-  /** The member of an id. */
   get(id: string): Member | undefined {
     return this.#members.get(id);
   }
@@ -116,7 +112,6 @@ export class Members {
     this.#watches.set(id, whenFree(locks, name, () => this.leave(id)));
   }
 
-  /** A tab is gone. */
   leave(id: string): void {
     this.#watches.get(id)?.();
     this.#watches.delete(id);
@@ -127,7 +122,6 @@ export class Members {
     this.#parts.gone(member);
   }
 
-  /** Watches nobody any more. */
   close(): void {
     for (const stop of this.#watches.values()) stop();
     this.#watches.clear();

@@ -12,7 +12,6 @@ import type { OwnedDatabase } from "./owner_repositories.ts";
 import type { DatabaseReport, SessionReport } from "./messages.ts";
 import { type Broadcast, type Member, tellAll } from "./owner_members.ts";
 
-/** What it works with. */
 export interface DatabaseReportsParts {
   readonly database: OwnedDatabase;
   readonly world: World;
@@ -21,7 +20,6 @@ export interface DatabaseReportsParts {
   readonly connection: () => DatabaseReport["connection"];
 }
 
-/** Reports of one database. */
 export class DatabaseReports {
   readonly #parts: DatabaseReportsParts;
   #session: SessionReport;
@@ -56,7 +54,6 @@ export class DatabaseReports {
     tellAll(tabs(), report, broadcast);
   }
 
-  /** What is told now. */
   report(): DatabaseReport {
     const { database, tabs, connection } = this.#parts;
     return {
@@ -68,7 +65,6 @@ export class DatabaseReports {
     };
   }
 
-  /** Tells nothing any more. */
   close(): void {
     this.#cancel?.();
     this.#endListening();

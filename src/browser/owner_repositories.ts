@@ -23,7 +23,6 @@ import {
 /** The database of an owner: nobody reads items there, the pages do. */
 export type OwnedDatabase = DatabaseOf<BareRepository>;
 
-/** What they are made of. */
 export interface OwnedRepositoriesParts
   extends Omit<OwnedRepositoryParts, "repository"> {
   readonly database: Pick<OwnedDatabase, "deleteRepository" | "repository">;
@@ -33,7 +32,6 @@ export interface OwnedRepositoriesParts
   readonly onDamaged?: DatabaseInternals["onDamaged"] | undefined;
 }
 
-/** All that tabs have open. */
 export class OwnedRepositories {
   readonly #parts: OwnedRepositoriesParts;
   readonly #opening = new Map<string, Promise<OwnedRepository>>();
@@ -50,7 +48,6 @@ export class OwnedRepositories {
     });
   }
 
-  /** One that is open. */
   get(name: string): OwnedRepository | undefined {
     return this.#open.get(name);
   }
@@ -173,7 +170,6 @@ export class OwnedRepositories {
     this.#close(owned).catch(() => {}); // What failed is told to who opens it next.
   }
 
-  /** A tab is gone. */
   gone(tab: Member): void {
     for (const name of [...this.#open.keys()]) this.leave(tab, name);
   }

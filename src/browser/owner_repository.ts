@@ -54,7 +54,6 @@ const SLICES_MAX = 16;
 
 type Slice = ReturnType<ReturnType<Replica["device"]["mirror"]>["read"]>;
 
-/** What it works with. */
 export interface OwnedRepositoryParts {
   readonly repository: BareRepository;
   readonly storage: Storage;
@@ -431,7 +430,6 @@ function closedError(name: string): DatabaseError {
   );
 }
 
-/** What they work with. */
 interface OwnedOverwrittenParts {
   readonly replica: Replica;
   readonly storage: Storage;
@@ -488,12 +486,10 @@ class OwnedOverwritten {
     (await this.#edits)?.leave(id);
   }
 
-  /** Writes down what is kept. */
   async save(): Promise<void> {
     await (await this.#edits)?.save();
   }
 
-  /** Looks no more. */
   stop(): void {
     this.#isStopped = true;
     void this.#edits?.then((edits) => edits.stop());

@@ -19,7 +19,6 @@ import { RepositorySyncing } from "../db/repository_sync.ts";
 import type { SyncReport } from "./messages.ts";
 import type { Member } from "./owner_members.ts";
 
-/** What it works with. */
 export interface RepositoryReportsParts {
   readonly repository: BareRepository;
   readonly world: World;
@@ -36,7 +35,6 @@ interface Shown {
 
 const nothing = new Uint8Array(0);
 
-/** Reports of one repository. */
 export class RepositoryReports {
   readonly #parts: RepositoryReportsParts;
   readonly #sync: RepositorySyncing;
@@ -111,12 +109,10 @@ export class RepositoryReports {
     this.sync();
   }
 
-  /** A tab is gone. */
   left(tab: Member): void {
     if (this.#shown.has(tab.id)) this.present(tab, nothing);
   }
 
-  /** Tells nothing any more. */
   close(): void {
     for (const end of this.#ends) end();
     this.#cancel?.();

@@ -39,7 +39,6 @@ export type OwnedStorage =
 /** Nothing comes from elsewhere before a connection. */
 const door = lateDoor(() => import("../db/online.ts"));
 
-/** What a worker works with. */
 export interface OwnerWorkerParts {
   /** To the page that started it. */
   readonly port: Wire;
@@ -72,7 +71,6 @@ interface Rescued {
 /** Files of somebody who does not let go are tried again after so long. */
 const RETRY_MS = 100;
 
-/** One page's worker. */
 export class OwnerWorker {
   readonly #parts: OwnerWorkerParts;
   readonly #id: string;
@@ -271,7 +269,6 @@ export class OwnerWorker {
     this.#near.post(this.#tab, 0, { kind: "rejected", ...failure });
   }
 
-  /** Its time as the owner ends. */
   #end(serving: Serving): void {
     if (!this.#stop(serving)) return;
     this.#closing = this.#closing.then(() => serving.tenure.release());
@@ -355,10 +352,8 @@ export interface Tenure {
   release(): void;
 }
 
-/** What an election works with. */
 interface ElectionParts {
   readonly locks: Locks;
-  /** Name of the lock. */
   readonly lock: string;
   /** Runs with each tenure that begins. */
   readonly won: (tenure: Tenure) => void;

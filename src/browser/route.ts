@@ -48,7 +48,6 @@ export interface Sides {
   readonly owner: OwnerMessage;
 }
 
-/** How a route is used. */
 export interface RouteOptions<S extends keyof Sides> {
   /** Who speaks here. */
   readonly id: string;

@@ -27,9 +27,7 @@ export function startWorker(worker: string | URL | (() => Worker)): Worker {
   }
 }
 
-/** Where a worker belongs. */
 export interface WorkerPlace {
-  /** Name of the database. */
   readonly name: string;
   readonly locks: Locks;
   readonly world: World;

@@ -24,7 +24,6 @@ import {
 } from "../db/login.ts";
 import type { Ask, ConnectRequest, DatabaseReport } from "./messages.ts";
 
-/** What it works with. */
 export interface TabConnectionParts {
   readonly address: string;
   /** How this tab connected; a connection of another tab has nothing to answer. */

@@ -49,7 +49,6 @@ import type { TabLink } from "./tab_link.ts";
 import { sessionOfReport } from "./tab_session.ts";
 import { TabRepositories } from "./tab_repositories.ts";
 
-/** What a tab's database is made of. */
 export interface TabDatabaseParts {
   readonly options: Omit<DatabaseOptions, "path" | "storage">;
   readonly schemas: Schemas;
@@ -126,7 +125,6 @@ export class TabDatabase implements Database {
     return this.#welcomed.promise;
   }
 
-  /** How this tab introduces itself. */
   hello(): Hello {
     const { wishes, isHidden } = this.#parts;
     // Another owner may have found no files, and must not begin another database.
@@ -188,7 +186,6 @@ export class TabDatabase implements Database {
     });
   }
 
-  /** Hears the owner. */
   hear(message: OwnerMessage): void {
     if ("repository" in message) {
       return this.#repositories.hear(message);

@@ -18,7 +18,6 @@ import { whenLoaded } from "./tab_late.ts";
 /** Records are followed in runs of about so many bytes: one look at the clock each. */
 const RUN_BYTES = 8 * 1024;
 
-/** What it works with. */
 export interface TabInboxParts {
   readonly world: World;
   readonly follow: (records: readonly OwnRecord[]) => Followed;

@@ -24,9 +24,7 @@ import type {
 } from "./messages.ts";
 import { Route, type Wire } from "./route.ts";
 
-/** What it works with. */
 export interface TabLinkParts {
-  /** Name of the database. */
   readonly name: string;
   /** Of this tab; its lock is held. */
   readonly id: string;
@@ -74,7 +72,6 @@ const UNKNOWN_MS = 40;
 /** What is left of the slowest answer with each further one. */
 const FADE = 0.97;
 
-/** The line of one tab. */
 export class TabLink {
   readonly #parts: TabLinkParts;
   readonly #near: Route<"owner">;

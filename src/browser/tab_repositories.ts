@@ -33,7 +33,6 @@ import type { TabLink } from "./tab_link.ts";
 import { type RepositoryMessage, TabRepository } from "./tab_repository.ts";
 import type { TabStorage } from "./tab_storage.ts";
 
-/** What they work with. */
 export interface TabRepositoriesParts {
   readonly options: Omit<DatabaseOptions, "path" | "storage">;
   readonly schemas: Schemas;
@@ -50,7 +49,6 @@ export interface TabRepositoriesParts {
   readonly left: Left;
 }
 
-/** All that a tab has open. */
 export class TabRepositories {
   readonly #parts: TabRepositoriesParts;
   /** What dates commits: it follows the server's clock, as the owner knows it. */
@@ -67,12 +65,10 @@ export class TabRepositories {
     this.#clock = new FollowingWorld(parts.world);
   }
 
-  /** Names of those that are open. */
   names(): string[] {
     return [...this.#open.keys()].sort();
   }
 
-  /** Those that are open. */
   all(): OpenRepository[] {
     return [...this.#open.values()].flatMap(openedOf);
   }

@@ -36,7 +36,6 @@ export type RepositoryMessage = Extract<
   { readonly repository: string }
 >;
 
-/** What it works with. */
 export interface TabRepositoryParts {
   readonly name: string;
   /** The folder of its files. */
@@ -157,7 +156,6 @@ export class TabRepository {
     this.#parts.link.watch();
   }
 
-  /** Hears the owner. */
   hear(message: RepositoryMessage): void {
     if (this.#isClosed) return;
     if (this.#isBuilding && message.kind !== "opened") {

@@ -22,7 +22,6 @@ import { memoryStorage } from "../storage/memory_storage.ts";
 import { Failure } from "./failure.ts";
 import type { Draft, Field, Item } from "./field.ts";
 
-/** How a database is opened. */
 export interface OpenRequest {
   /** The folder; `undefined` opens an empty one in memory. */
   readonly path: string | undefined;
@@ -42,7 +41,6 @@ export interface Target {
   readonly store?: string;
 }
 
-/** Opens a database, or makes it. */
 export async function open(request: OpenRequest): Promise<Database> {
   const { path, mode, target } = request;
   const options = {

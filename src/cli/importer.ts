@@ -44,7 +44,6 @@ export interface ImportPlan {
   readonly signal: AbortSignal;
 }
 
-/** What an import did. */
 export interface ImportResult {
   created: number;
   replaced: number;

@@ -54,12 +54,10 @@ export class Inference {
     this.#stored = new Map(stored.map((field) => [field.name, field]));
   }
 
-  /** Rows seen so far. */
   get rows(): number {
     return this.#rows;
   }
 
-  /** Takes one row. */
   add(row: RawRow): void {
     this.#rows++;
     for (const name of Object.keys(row.values)) {

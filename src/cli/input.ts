@@ -16,23 +16,17 @@ import process from "node:process";
 import { pipeline } from "node:stream/promises";
 import { Failure, usageFailure } from "./failure.ts";
 
-/** Formats that are text. */
 export type TextFormat = "json" | "jsonl" | "csv";
 
-/** Formats of import and export. */
 export type Format = TextFormat | "msgpack";
 
-/** All of {@linkcode TextFormat}. */
 export const textFormats: readonly TextFormat[] = ["json", "jsonl", "csv"];
 
-/** All of {@linkcode Format}. */
 export const formats: readonly Format[] = [...textFormats, "msgpack"];
 
 /** An input that can be read more than once. */
 export interface Input extends AsyncDisposable {
-  /** Its name in messages. */
   readonly name: string;
-  /** Its length in bytes. */
   readonly bytes: number;
   /** Its bytes from the start, in pieces; `onBytes` hears how far it was read. */
   pieces(onBytes: (done: number) => void): AsyncGenerator<Uint8Array>;

@@ -63,12 +63,10 @@ export class Output {
     this.#bytesLength += text.length + bytes.length;
   }
 
-  /** Prints text and ends the line. */
   line(text = ""): void {
     this.print(`${text}\n`);
   }
 
-  /** Writes what was gathered. */
   flush(): void {
     this.#gather(new Uint8Array(0));
     let bytes = concatBytes(...this.#bytes);
@@ -85,12 +83,10 @@ export class Output {
   }
 }
 
-/** Standard output. */
 export function standardOutput(): Output {
   return streamOutput(1);
 }
 
-/** Standard error. */
 export function standardError(): Output {
   return streamOutput(2);
 }

@@ -33,7 +33,6 @@ export async function withProgress<T>(
   }
 }
 
-/** How far work is. */
 interface Step {
   readonly done: number;
   readonly total: number;

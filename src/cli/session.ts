@@ -17,7 +17,6 @@ import { exitCodes, Failure, usageFailure } from "./failure.ts";
 import type { Field } from "./field.ts";
 import type { Output } from "./output.ts";
 
-/** What a command works with. */
 export interface Context {
   readonly out: Output;
   readonly err: Output;
@@ -27,7 +26,6 @@ export interface Context {
   readonly ask?: ((question: string) => Promise<string>) | undefined;
 }
 
-/** Options that all commands share. */
 export interface CommonOptions {
   readonly data: string;
   readonly repo?: string;

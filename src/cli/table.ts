@@ -8,7 +8,6 @@
 
 import { escapeControls } from "./output.ts";
 
-/** One column of a table. */
 export interface TableColumn {
   readonly title: string;
   /** Where its cells stand; default left. */

@@ -21,7 +21,6 @@ import type { Presence } from "./presence.ts";
 import type { RepositoryLink } from "./repository_link.ts";
 import type { RepositorySync } from "./repository_sync.ts";
 
-/** What every repository is made of. */
 export interface BareParts {
   readonly replica: Replica;
   readonly world: World;

@@ -17,7 +17,6 @@ import {
 
 const NAME = /^([0-9a-f]{4,80}):(\d{1,15})$/;
 
-/** The name of the commit at a position. */
 export function commitName({ chain, number }: Position): string {
   return `${chainHex(chain)}:${number}`;
 }

@@ -73,7 +73,6 @@ interface Client extends Pick<ChannelSource, "remove"> {
   close(): void;
 }
 
-/** What a connection is made of. */
 export interface ConnectionParts {
   readonly target: string | URL | Connector;
   readonly options: ConnectOptions;

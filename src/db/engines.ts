@@ -13,7 +13,6 @@ import type { Schema } from "../schema/schema.ts";
 import type { State } from "../../repo/mod.ts";
 import { Listeners } from "./listeners.ts";
 
-/** What engines are made with. */
 export interface EnginesParts {
   readonly state: State;
   readonly world: World;

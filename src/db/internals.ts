@@ -16,7 +16,6 @@ import type { Keyring } from "./keyring.ts";
 import type { HearDamage } from "./scrubbing.ts";
 import type { Arrivals } from "./write.ts";
 
-/** What a database is made of. */
 export interface DatabaseInternals {
   readonly storage: Storage;
   readonly world: World;

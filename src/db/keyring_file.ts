@@ -89,17 +89,14 @@ const layout = struct({
   sessions: list(session, limits.sessionsMax),
 });
 
-/** The file. */
 export const keysFile: FileLayout<ValueOf<typeof layout>> = {
   magic: "SHEAFKEY",
   format: 3,
   layout,
 };
 
-/** A session as the file has it. */
 export type StoredSession = ValueOf<typeof session>;
 
-/** What the file says. */
 export interface Keys {
   readonly rootKey: Uint8Array;
   /** Absent where somebody else has the secret. */
@@ -136,7 +133,6 @@ export async function replaceKeys(storage: Storage, keys: Keys): Promise<void> {
   await replaceDurably(storage, "", KEYS, encodeKeys(keys));
 }
 
-/** The bytes of a file of keys. */
 export function encodeKeys(
   { rootKey, root, identity, sessions }: Keys,
 ): Uint8Array {

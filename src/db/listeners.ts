@@ -5,7 +5,6 @@
  * @module
  */
 
-/** A set of listeners. */
 export class Listeners {
   readonly #listeners = new Set<() => void>();
   readonly #report: (error: unknown) => void;
@@ -15,7 +14,6 @@ export class Listeners {
     this.#report = report;
   }
 
-  /** How many listen. */
   get size(): number {
     return this.#listeners.size;
   }
@@ -39,7 +37,6 @@ export class Listeners {
     }
   }
 
-  /** Forgets all. */
   clear(): void {
     this.#listeners.clear();
   }

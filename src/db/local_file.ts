@@ -20,7 +20,6 @@ export interface LocalFile {
   write(bytes: Uint8Array): Promise<void>;
 }
 
-/** Which file it is. */
 export interface LocalFileOptions {
   /** Its name in the repository's folder. */
   readonly name: string;

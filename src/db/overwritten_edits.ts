@@ -39,7 +39,6 @@ import type { Taking, Told, ToldEdit } from "./overwritten.ts";
 import { type Loss, OverwrittenFinder } from "./overwritten_finder.ts";
 import { standingIn } from "./overwritten_slots.ts";
 
-/** What it works with. */
 export interface OverwrittenParts {
   readonly replica: Replica;
   readonly world: World;
@@ -342,7 +341,6 @@ export class OverwrittenEdits {
     ));
   }
 
-  /** Looks no more, and writes nothing more. */
   stop(): void {
     this.#isStopped = true;
     this.#unhear();
@@ -362,7 +360,6 @@ function isTaking(value: unknown): value is Taking {
   ) && Number.isSafeInteger(dropped);
 }
 
-/** A loss as text. */
 type LossText = string;
 
 /** One collection in which somebody listened. */
@@ -374,13 +371,11 @@ interface KeptCollection {
   readonly dropped: number;
 }
 
-/** What the file says. */
 interface KeptLosses {
   readonly collections: readonly KeptCollection[];
   readonly losses: readonly Loss[];
 }
 
-/** A loss as it stands in the file. */
 function textOf(loss: Loss): LossText {
   const chains: string[] = [];
   return JSON.stringify({ loss: pack(loss, chains), chains });

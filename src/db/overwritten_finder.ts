@@ -47,7 +47,6 @@ export interface Loss {
   readonly by: Stamp;
 }
 
-/** What a finder works with. */
 export interface FinderParts {
   readonly replica: Replica;
   /** Runs for each edit that lost. */
@@ -112,7 +111,6 @@ export class OverwrittenFinder {
     replica.state.watch = this.#watch;
   }
 
-  /** Looks no more. */
   stop(): void {
     this.#parts.replica.state.watch = undefined;
     this.#pending = [];

@@ -29,7 +29,6 @@ const COLLECTION = "kv";
 /** Hexadecimal digits of a digest: 16 bytes. */
 const DIGEST_CHARACTERS = 32;
 
-/** The digest of an entry that is not there. */
 export const absentDigest = "absent";
 
 /** The registers of an entry; a type, because only types are plain objects to others. */

@@ -55,7 +55,6 @@ export class EntryJudge implements CommitJudge {
     return undefined;
   }
 
-  /** Why it cannot be; `undefined` when it can. */
   #conflictOf(
     { operation, before, after, isOwn }: JudgedWrite,
     origin: Origin,

@@ -33,12 +33,10 @@ export interface KeyRange {
   readonly isReverse: boolean;
 }
 
-/** Ordered keys. */
 export class KeyIndex {
   #chunks: Chunk[] = [];
   #size = 0;
 
-  /** How many keys there are. */
   get size(): number {
     return this.#size;
   }

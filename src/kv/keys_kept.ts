@@ -31,7 +31,6 @@ export interface KeptChange {
   readonly why: "set" | "deleted" | "expired";
 }
 
-/** The entries that are there. */
 export class KeysKept {
   /** Their keys in order; only after {@linkcode sweep} is it of this moment. */
   readonly keys: KeyIndex = new KeyIndex();
@@ -189,7 +188,6 @@ export class Moments {
   /** Where an ordinal stands in the heap. */
   readonly #places = new Map<number, number>();
 
-  /** How many there are. */
   get size(): number {
     return this.#ordinals.length;
   }

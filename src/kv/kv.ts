@@ -35,7 +35,6 @@ import { EntryWriter, foreignTransaction, KvScope } from "./scope.ts";
 import type { KvValue } from "./value.ts";
 import { type KvListener, Watchers } from "./watch.ts";
 
-/** What a store is made of. */
 export interface KvParts {
   readonly schema: Schema;
   readonly replica: Replica;

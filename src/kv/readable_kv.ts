@@ -44,7 +44,6 @@ export interface KvPage<V = KvValue> {
   readonly cursor: string | undefined;
 }
 
-/** What a store is read from. */
 export interface ReadableParts {
   readonly table: Table;
   /** Which moment it is for who reads. */

@@ -120,7 +120,6 @@ export function foreignTransaction(): never {
   );
 }
 
-/** Writes the entries of one store. */
 export class EntryWriter {
   readonly #table: Table;
   readonly #schema: Schema;

@@ -60,11 +60,9 @@ type Leaf =
   | Date
   | Uint8Array;
 
-/** A value that was copied in. */
 export interface CopiedValue {
   /** Frozen; dates, bytes, maps and sets in it are our own. */
   readonly value: KvValue;
-  /** Can JSON say it? */
   readonly isJson: boolean;
 }
 
@@ -84,12 +82,10 @@ export function copyIn(value: unknown): CopiedValue {
   return { value: copy, isJson };
 }
 
-/** Stops because a value cannot be kept. */
 function invalid(why: string): never {
   throw new DatabaseError("invalid-value", `Cannot keep this value: ${why}.`);
 }
 
-/** Stops because a value is over the limit. */
 export function tooLarge(): never {
   throw new DatabaseError(
     "value-too-large",
@@ -97,7 +93,6 @@ export function tooLarge(): never {
   );
 }
 
-/** Copies one value. */
 class Copier {
   /** Can JSON say all that was met so far? */
   isJson = true;

@@ -53,7 +53,6 @@ export class Watchers {
     this.#world = world;
   }
 
-  /** Does anybody listen? */
   get isHeard(): boolean {
     return this.#watchers.size > 0;
   }
@@ -120,7 +119,6 @@ export class Watchers {
     this.#due = Infinity;
   }
 
-  /** Forgets all listeners. */
   clear(): void {
     this.#watchers.clear();
     this.#found.length = 0;

@@ -55,7 +55,6 @@ export abstract class Chunks {
     return kept;
   }
 
-  /** Negative, zero for the same, or positive. */
   protected abstract compare(a: number, b: number): number;
 
   /** Puts an entry where it belongs; there must be others. */
@@ -82,7 +81,6 @@ export abstract class Chunks {
     if (offset === 0) this.firsts[at] = ordinal;
   }
 
-  /** Lets an entry go that is there. */
   protected remove(ordinal: number): void {
     const at = this.#chunkFor(ordinal);
     const chunk = this.chunks[at]!;
@@ -149,7 +147,6 @@ export abstract class Chunks {
     return merged;
   }
 
-  /** Entries between two places. */
   countBetween(from: Seat, to: Seat): number {
     if (to <= from) return 0;
     const first = chunkNumber(from);

@@ -11,10 +11,8 @@ import { type Condition, keyMatches, type Leaf } from "./condition.ts";
 import type { Column, WordColumn } from "../schema/source.ts";
 import { isNumeric, type Key } from "./value.ts";
 
-/** Does an ordinal satisfy a condition? */
 export type OrdinalTest = (ordinal: number) => boolean;
 
-/** Gives a field's column, if there is one. */
 export type ColumnOf = (field: string) => Column | undefined;
 
 /** Can columns answer a condition? `id` and rich fields have none. */

@@ -14,7 +14,6 @@ import type { Key } from "./value.ts";
 /** Names of checked fields with their kinds; `id` is one of them. */
 export type Fields = ReadonlyMap<string, FieldKind>;
 
-/** Which field a condition is on. */
 export interface OfField {
   readonly field: string;
   readonly kind: FieldKind;
@@ -36,14 +35,11 @@ export interface In extends OfField {
 export interface Range extends OfField {
   readonly what: "range";
   readonly low: Key;
-  /** Is `low` itself left out? */
   readonly lowOpen: boolean;
   readonly high: Key;
-  /** Is `high` itself left out? */
   readonly highOpen: boolean;
 }
 
-/** The field starts with this text. */
 export interface Prefix extends OfField {
   readonly what: "prefix";
   readonly text: string;
@@ -64,7 +60,6 @@ export interface Predicate {
   readonly test: (item: Item) => boolean;
 }
 
-/** Any condition. */
 export type Condition =
   | Leaf
   | Predicate

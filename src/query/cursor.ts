@@ -41,7 +41,6 @@ export function placeOf(order: readonly OrderTerm[], item: Item): Place {
   return place;
 }
 
-/** The place just behind an item as text. */
 export function encodeCursor(order: readonly OrderTerm[], item: Item): string {
   const body = JSON.stringify([
     signature(order),

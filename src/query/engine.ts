@@ -112,7 +112,6 @@ export class QueryEngine {
   #delivering = false;
   #disposed = false;
 
-  /** @param source the collection @param options what is known about it */
   constructor(source: Source, options: EngineOptions) {
     this.source = source;
     this.options = options;
@@ -157,7 +156,6 @@ export class QueryEngine {
     return this.#routes.size;
   }
 
-  /** Chooses how to answer. */
   plan(request: Request): Plan {
     this.#assertOpen();
     return planIds(request.parts) ?? this.#planIndex(request) ?? scanPlan;
@@ -202,7 +200,6 @@ export class QueryEngine {
     return this.#executor.collect(request, this.plan(request));
   }
 
-  /** How many items a request asks for. */
   count(request: Request, plan: Plan): number {
     this.#assertOpen();
     return this.#executor.count(request, plan);
@@ -287,7 +284,6 @@ export class QueryEngine {
     this.#costs = canMeasure ? new WeakMap() : undefined;
   }
 
-  /** What live results have cost since they are measured. */
   costs(): FollowerCost[] {
     if (this.#costs === undefined) return [];
     return this.#routes.followers().flatMap((one) => this.#costOf(one) ?? []);

@@ -50,7 +50,6 @@ export class Executor {
     this.#fields = fields;
   }
 
-  /** Items that a request asks for, in order. */
   run(request: Request, plan: Plan): Item[] {
     this.effort.rowsScanned = 0;
     switch (plan.what) {
@@ -64,7 +63,6 @@ export class Executor {
     return this.#runScan(request);
   }
 
-  /** How many items `run` would give. */
   count(request: Request, plan: Plan): number {
     this.effort.rowsScanned = 0;
     const all = this.#countAll(request, plan);

@@ -26,7 +26,6 @@ export interface Explanation {
   readonly hint?: string;
 }
 
-/** Runs a query and tells how it went. */
 export function explain(
   engine: QueryEngine,
   request: Request,

@@ -32,7 +32,6 @@ export class Group {
   readonly values: readonly Value[];
   /** Its items by ordinal, when it is kept up to date. */
   readonly members = new Map<number, Item>();
-  /** Items in it. */
   size = 0;
   #accumulators: Accumulator[];
   readonly #terms: readonly AggregateTerm[];
@@ -133,7 +132,6 @@ export class Grouping {
     return this.#groups.delete(group.key);
   }
 
-  /** All groups, in order. */
   sorted(): Group[] {
     return [...this.#groups.values()].sort(compareGroups);
   }

@@ -9,7 +9,6 @@ import type { Condition, Contains, Equal, Leaf } from "./condition.ts";
 import { keyMatches } from "./condition.ts";
 import { isText, keyOf, sameScalar } from "./value.ts";
 
-/** Does an item satisfy a condition? */
 export type ItemTest = (item: Item) => boolean;
 
 /** A test for all of these conditions; `undefined` when there are none. */

@@ -45,7 +45,6 @@ export class KeyTable {
     this.numeric = isNumeric(kind);
   }
 
-  /** Makes room for ordinals below `size`. */
   reserve(size: number): void {
     if (size > this.#numbers.length) finish(this.reserveSteps(size));
   }
@@ -82,7 +81,6 @@ export class KeyTable {
     return number === absentNumber ? undefined : number;
   }
 
-  /** Is this the key kept for `ordinal`? */
   has(ordinal: number, key: Key): boolean {
     return this.get(ordinal) === key;
   }

@@ -9,5 +9,4 @@
 import { Late } from "../base/late.ts";
 import type { indexes } from "./indexes.ts";
 
-/** The code of ordered indexes. */
 export const lateIndexes: Late<typeof indexes> = /* @__PURE__ */ new Late();

@@ -259,7 +259,6 @@ export class LiveWindow {
     };
   }
 
-  /** Takes an entry out of its place. */
   take(entry: Entry): void {
     this.entries.splice(this.indexOf(entry), 1);
     this.byOrdinal.delete(entry.ordinal);

@@ -32,7 +32,6 @@ export interface OrderTerm {
 /** A place in an order: just behind the item with this id and these values of the ordered fields. */
 export type Place = Item;
 
-/** Negative, zero or positive. */
 export type Compare<T> = (a: T, b: T) => number;
 
 /** Adds a term, checked; a field that is ordered already changes nothing. */

@@ -52,7 +52,6 @@ export interface ScanPlan {
   readonly what: "scan";
 }
 
-/** A way to find rows. */
 export type Plan = IdPlan | IndexPlan | ScanPlan;
 
 /** The plan for everything that no index helps with. */

@@ -81,7 +81,6 @@ export class Spans<T> {
     return one;
   }
 
-  /** Lets one go that it took. */
   delete(one: Spanned<T>): void {
     this.#root = drop(this.#root, one);
   }

@@ -17,7 +17,6 @@ import type { FieldKind, Value } from "../schema/patch.ts";
 /** A value of a scalar field as a plain key; `undefined` is absent. */
 export type Key = number | string | undefined;
 
-/** Kinds whose keys are numbers. */
 export function isNumeric(kind: FieldKind): boolean {
   return kind === "number" || kind === "boolean" || kind === "date" ||
     kind === "counter";
@@ -68,7 +67,6 @@ function bytesKey(bytes: Uint8Array): string {
   return key;
 }
 
-/** Negative, zero or positive as `a` comes before, with or after `b`. */
 export function compareText(a: string, b: string): number {
   return a === b ? 0 : a < b ? -1 : 1;
 }

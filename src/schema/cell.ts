@@ -1,8 +1,7 @@
 /**
  * A cell: everything that replicas know of one item, folded from operations.
- *
- * Cells are immutable: a change makes a new cell, so that a background
- * checkpoint may keep an old picture by keeping references.
+ * Cells are immutable, so that a background checkpoint may keep an old picture
+ * by keeping references.
  *
  * Architecture invariant: same operations, same cell, in whatever order they
  * are folded (law 4).

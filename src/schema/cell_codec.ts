@@ -1,9 +1,6 @@
 /**
- * Bytes of cells: checkpoint rows of changed and deleted items.
- *
- * Origins and shapes stand in tables of the checkpoint; a row refers to them by
- * number. A row is derived data: it may be thrown away and folded again from the
- * log (law 5).
+ * Bytes of cells: checkpoint rows of changed and deleted items, which refer to
+ * origins and shapes by their numbers in tables of the checkpoint.
  *
  * @module
  */

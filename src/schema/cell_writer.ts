@@ -33,11 +33,7 @@ export interface CellRefs {
 /** A text of fewer bytes is put in order in no time. */
 const LONG_TEXT = 1_024;
 
-/**
- * Writes a cell.
- *
- * @param isAlone nothing will stand behind it: there is room for what its texts show
- */
+/** @param isAlone nothing will stand behind it: there is room for what its texts show */
 export function encodeCell(
   w: ByteWriter,
   cell: Cell,

@@ -73,7 +73,6 @@ const partsOf = {
   replace: "values",
 } as const;
 
-/** One of the things that a change does. */
 type Part = Value | TaggedValue | Placement | readonly [string, Value];
 
 /** What the parts of one change are ordered by; each has another. */
@@ -121,7 +120,6 @@ function withTags({ value, tags }: TaggedValue): TaggedValue {
   return { value, tags: inOrder(tags, compareStamps) };
 }
 
-/** Ascending, each once. */
 function inOrder<T>(all: readonly T[], compare: (a: T, b: T) => number): T[] {
   return all.toSorted(compare)
     .filter((one, i, sorted) => i === 0 || compare(sorted[i - 1]!, one) < 0);
@@ -136,7 +134,6 @@ function assertInOrder(parts: readonly Part[]): void {
   }
 }
 
-/** Writes one change of a field. */
 export function writeChange(w: ByteWriter, change: RichChange): void {
   w.u8(changeCodes[change.what]);
   switch (change.what) {
@@ -218,7 +215,6 @@ function writePlacements(w: ByteWriter, moves: readonly Placement[]): void {
   }
 }
 
-/** Reads one change of a field, strictly. */
 export function readChange(r: ByteReader, field: ShapeField): Change {
   const code = r.u8();
   if (classes[code] !== mergeClassOf(field.kind)) {

@@ -1,8 +1,4 @@
-/**
- * Operations and differences, as a history shows them to people.
- *
- * @module
- */
+/** Operations and differences, as a history shows them to people. */
 
 import { copyValue, equalValues } from "./json.ts";
 import type { Change, Item, Operation, Value } from "./patch.ts";
@@ -24,14 +20,12 @@ export type ChangeDescription =
     readonly deleted: number;
   };
 
-/** What one operation does. */
 export interface OperationDescription {
   readonly what: Operation["what"];
   /** Empty for a delete. */
   readonly fields: readonly FieldDescription[];
 }
 
-/** What an operation does, field by field. */
 export function describeOperation(operation: Operation): OperationDescription {
   switch (operation.what) {
     case "create":

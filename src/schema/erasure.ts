@@ -30,7 +30,6 @@ import {
 import { ERASED, isSalted, isStub } from "./stub.ts";
 import { writeValue } from "./value_codec.ts";
 
-/** Is an operation meant? */
 export type IsMeant = (operation: Operation) => boolean;
 
 /**

@@ -259,7 +259,6 @@ const ofNumber: Methods = [...ofSized, "int"];
 const ofRef: Methods = [...ofScalar, "exists"];
 const ofRich: Methods = ["default", "check", "min", "max"];
 
-/** A builder of this type, which has these methods. */
 function build<F extends AnyField>(
   methods: Methods,
   definition: FieldDefinition,

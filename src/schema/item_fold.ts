@@ -21,7 +21,6 @@ export class ItemFold {
     this.#view = view;
   }
 
-  /** Folds one more operation. */
   add(op: Operation, origin: Origin): void {
     const cell = this.#cell;
     const isPresent = cell !== undefined && isThere(cell) &&

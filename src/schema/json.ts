@@ -15,7 +15,6 @@ import type { Value } from "./patch.ts";
 
 type Json = Exclude<Value, undefined | Date | Uint8Array>;
 
-/** Reports what is wrong with a JSON value; never returns. */
 export type Complain = (why: string) => never;
 
 /** A frozen deep copy of what JSON can say; complains about anything else. */
@@ -137,7 +136,6 @@ export function parseOneJson(text: string): Json {
   return isOne ? value : undecodable("it has another form");
 }
 
-/** What was met in a JSON text. */
 class Met {
   /** Are the keys of each object, in the order of the text, too? No engine puts them elsewhere. */
   isAscending = true;

@@ -16,13 +16,11 @@ import type { View } from "./view.ts";
 
 /** Looks up what is here now. */
 export interface Cells {
-  /** The cell of an item; `undefined` when there is none. */
   cellOf(collection: string, id: string): Cell | undefined;
 }
 
 /** Looks up what is here now, and what to fold it with. */
 export interface FoldedCells extends Cells {
-  /** How cells of a collection are made. */
   viewOf(collection: string): View;
 }
 
@@ -58,7 +56,6 @@ export interface JudgedCommit {
   readonly after: Cells;
 }
 
-/** Says which commits may be. */
 export interface CommitJudge {
   /** Does it ask about writes in this collection? It may look up items of any other as well. */
   asksOf(collection: string): boolean;

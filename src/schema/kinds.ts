@@ -14,7 +14,6 @@ import {
 // Proof: its keys are all that there are.
 const kinds = Object.keys(fieldKinds) as FieldKind[];
 
-/** How concurrent changes of a field of this kind merge. */
 export function mergeClassOf(kind: FieldKind): MergeClass {
   switch (kind) {
     case "counter":
@@ -31,7 +30,6 @@ export function mergeClassOf(kind: FieldKind): MergeClass {
 /** Merge classes that keep a state. */
 export type RichClass = Exclude<MergeClass, "register">;
 
-/** Does this class keep a state? */
 export function isRichClass(merge: MergeClass): merge is RichClass {
   return merge !== "register";
 }

@@ -45,5 +45,4 @@ export interface RichCode {
   nameOf(commit: Stamp): string;
 }
 
-/** The code of rich kinds. */
 export const lateRich: Late<RichCode> = /* @__PURE__ */ new Late();

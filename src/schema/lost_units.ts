@@ -26,7 +26,6 @@ interface NamedSpan extends TextSpan {
 export class LostUnits {
   readonly #lost = new Map<number, SpanSet>();
 
-  /** Takes all units that changes bring. */
   add(changes: Iterable<FieldChange>): void {
     for (const { change } of changes) {
       if (change.what !== "edit") continue;

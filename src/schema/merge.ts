@@ -229,7 +229,6 @@ export function editUpdate(
   return edit;
 }
 
-/** The cell after updates. */
 export function afterEdit(cell: Cell, edit: Edit, view: View): Cell {
   const isChanged = edit.registers.size + edit.states.size > 0;
   return isChanged ? withEdit(cell, edit, cell, view) : cell;
@@ -349,7 +348,6 @@ function tellBase(cell: Cell, edit: Edit): void {
   }
 }
 
-/** Fields that an operation changed. */
 export interface Changed {
   readonly registers: ReadonlyMap<string, Value>;
   readonly states: ReadonlyMap<string, RichState>;

@@ -28,12 +28,10 @@ const RESERVED: ReadonlySet<string> = new Set([
   ...Object.getOwnPropertyNames(Object.prototype),
 ]);
 
-/** May a field have this name? */
 export function isFieldName(name: string): boolean {
   return FIELD.test(name) && !RESERVED.has(name);
 }
 
-/** May a collection have this name? */
 export function isCollectionName(name: string): boolean {
   return COLLECTION.test(name);
 }
@@ -122,7 +120,6 @@ export class IdSource {
   #timeMs = -1;
   #time = "";
 
-  /** @param world the clock and the dice */
   constructor(world: World) {
     this.#world = world;
   }

@@ -77,7 +77,6 @@ export class OrderedMap<K, V> {
     return new OrderedMap(order, emptyLeaf).withAll(entries);
   }
 
-  /** The value of a key; `undefined` where it is not there. */
   get(key: K): V | undefined {
     const found = this.floor(key);
     return found !== undefined && this.#order.compare(found[0], key) === 0
@@ -103,7 +102,6 @@ export class OrderedMap<K, V> {
     return this.get(key) !== undefined;
   }
 
-  /** The map with another value of a key. */
   with(key: K, value: V): OrderedMap<K, V> {
     return this.#edited([[key, value]]);
   }
@@ -146,7 +144,6 @@ export class OrderedMap<K, V> {
     }
   }
 
-  /** As {@linkcode entries} gives them all. */
   [Symbol.iterator](): Generator<readonly [K, V]> {
     return this.entries();
   }

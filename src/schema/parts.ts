@@ -82,7 +82,6 @@ export function nodesOf(operation: Operation): number {
   return nodes;
 }
 
-/** The nodes of a shape in a patch's table. */
 export function nodesOfShape({ fields }: Shape): number {
   return 1 + fields.length;
 }

@@ -28,7 +28,6 @@ export const fieldKinds = {
   text: 24,
 } as const;
 
-/** The name of a field kind. */
 export type FieldKind = keyof typeof fieldKinds;
 
 /** How concurrent changes of a field merge; kinds below 16 are all `register`. */
@@ -57,7 +56,6 @@ export type Item = { readonly id: string } & {
   readonly [field: string]: Value;
 };
 
-/** One field of a shape. */
 export interface ShapeField {
   readonly name: string;
   readonly kind: FieldKind;
@@ -90,7 +88,6 @@ export type Change =
   }
   | { readonly what: "edit"; readonly text: TextState };
 
-/** A change of a field of a rich kind. */
 export type RichChange = Exclude<Change, { readonly what: "set" }>;
 
 /** A set element with the adds of it that the remover had seen. */
@@ -105,12 +102,10 @@ export interface Placement {
   readonly position: string;
 }
 
-/** A list element with its value. */
 export interface Element extends Placement {
   readonly value: Value;
 }
 
-/** One change of an update, with its field. */
 export interface FieldChange {
   readonly field: ShapeField;
   readonly change: Change;
@@ -143,5 +138,4 @@ export interface DeleteOperation {
   readonly generation: number;
 }
 
-/** One operation on one item. */
 export type Operation = CreateOperation | UpdateOperation | DeleteOperation;

@@ -59,7 +59,6 @@ const whats = { create: CREATE, update: UPDATE, delete: DELETE } as const;
 /** Bytes that a decoded operation takes at least. */
 const operationBytesMin = 4;
 
-/** What {@linkcode PatchWriter.finish} gives. */
 export interface EncodedPatch {
   readonly payload: Uint8Array<ArrayBuffer>;
   /** Where the first operation starts, just behind the shape table. */
@@ -242,7 +241,6 @@ function writeItem(w: ByteWriter, op: CreateOperation): void {
   }
 }
 
-/** Writes the changes of an update. */
 export function writeChanges(w: ByteWriter, op: UpdateOperation): void {
   const { changes, shape: { fields } } = op;
   w.varint(changes.length);
@@ -263,7 +261,6 @@ export function writeChanges(w: ByteWriter, op: UpdateOperation): void {
   }
 }
 
-/** What {@linkcode decodePatch} gives. */
 export interface DecodedPatch {
   readonly operations: readonly Operation[];
   /** Where the first operation starts, just behind the shape table. */
@@ -487,7 +484,6 @@ function readSet(r: ByteReader, { kind }: ShapeField): Change {
   return { what: "set", value: readValue(r, kind, true) };
 }
 
-/** A row as {@linkcode decodeCreateAt} reads it. */
 export interface CreatedRow {
   readonly id: string;
   readonly generation: number;

@@ -22,7 +22,6 @@ import { isPlainObject, type SchemaField } from "./validate.ts";
 
 /** Writes one stamp: checkpoints and digests differ in how. */
 export type WriteStamp = (w: ByteWriter, stamp: Stamp) => void;
-/** Reads one stamp. */
 export type ReadStamp = (r: ByteReader) => Stamp;
 
 /** Names parts that an update brings. */
@@ -31,7 +30,6 @@ export interface ElementIds {
   elementId(): string;
 }
 
-/** One kind. */
 export interface RichKind<State> {
   /** The state before anything was written. */
   readonly empty: State;
@@ -43,7 +41,6 @@ export interface RichKind<State> {
   change(state: State, change: Change, stamp: Stamp): State;
   /** Writes a state; entries in ascending order, so that equal states are equal bytes. */
   write(w: ByteWriter, state: State, stamp: WriteStamp): void;
-  /** Reads a state. */
   read(r: ByteReader, stamp: ReadStamp): State;
   /** From a whole value, or explicit changes, to the least changes that say the same. */
   prepare(

@@ -19,7 +19,6 @@ export type RichState =
   | ListState
   | TextState;
 
-/** The state of a field that merges so. */
 export type StateOf<C extends RichClass> = Extract<
   RichState,
   { readonly merge: C }

@@ -238,7 +238,6 @@ export class RepositoryRules {
     );
   }
 
-  /** The schemas that its rules are for. */
   schemas(): Schema[] {
     const collections = this.#compiled?.collections.values() ?? [];
     return Array.from(collections, ({ schema }) => schema);

@@ -61,7 +61,6 @@ export function readShapes(r: ByteReader): Shape[] {
   return shapes;
 }
 
-/** Reads a shape. */
 export function readShape(r: ByteReader): Shape {
   const start = r.at;
   skipShape(r);
@@ -113,7 +112,6 @@ export function writeStamp(w: ByteWriter, stamp: Stamp): void {
   for (let i = 0; i < chainBytes; i++) w.u8(stamp.chain.charCodeAt(i));
 }
 
-/** Reads a stamp. */
 export function readStamp(r: ByteReader): Stamp {
   const wall = r.u48();
   const count = r.u16();

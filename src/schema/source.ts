@@ -51,7 +51,6 @@ export interface Source {
   readonly count: number;
   /** -1 when the id was never known. */
   ordinalOf(id: string): number;
-  /** The id of an ordinal. */
   idAt(ordinal: number): string;
   /** `undefined` when deleted. Same object as long as the item does not change. */
   itemAt(ordinal: number): Item | undefined;

@@ -70,13 +70,11 @@ export class SpanSet {
     return last === undefined ? 0 : endOf(last[1]);
   }
 
-  /** Are all units of a span in it? */
   covers(span: TextSpan): boolean {
     const found = this.spans.floor(span.clock);
     return found !== undefined && endOf(found[1]) >= endOf(span);
   }
 
-  /** The set with the units of a span. */
   with(span: TextSpan): SpanSet {
     if (this.covers(span)) return this;
     const spans = this.spans;
@@ -104,7 +102,6 @@ export class SpanSet {
     return spans.reduce((set: SpanSet, span) => set.with(span), this);
   }
 
-  /** The spans, ascending. */
   *[Symbol.iterator](): Generator<TextSpan> {
     for (const [, span] of this.spans.entries()) yield span;
   }

@@ -18,7 +18,6 @@ export const SALT = "salt";
 const HEAD_BYTES = 3;
 const HASH_BYTES = 32;
 
-/** Bytes of a stub. */
 export const stubLength: number = HEAD_BYTES + HASH_BYTES;
 
 /** Is the payload from `at` to `end` a stub? */

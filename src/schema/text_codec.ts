@@ -31,7 +31,6 @@ const RAW = 16;
 const CLIENTS = 2 ** 35;
 const CLOCKS = 2 ** 32;
 
-/** Writes a text. */
 export function writeTextState(w: ByteWriter, { clients }: TextState): void {
   const numbers = clientsIn(clients);
   const indexes = new Map(numbers.map((client, i) => [client, i]));
@@ -95,7 +94,6 @@ function writeRuns(
   }
 }
 
-/** Reads a text as {@linkcode writeTextState} wrote it. */
 export function readTextState(r: ByteReader): TextState {
   return new TextState(readClients(r));
 }

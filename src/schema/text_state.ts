@@ -91,7 +91,6 @@ type UnitsByClient = OrderedMap<number, Units>;
 
 /** The state of a text field, or a change of one. Immutable. */
 export class TextState {
-  /** How it merges. */
   readonly merge = "text";
   /** It is put in order when somebody reads it. */
   readonly isShownLater = true;
@@ -205,7 +204,6 @@ function unitsOf({ runs, gone }: TextClient): Units {
   };
 }
 
-/** A text that nothing was written to. */
 export const emptyText: TextState = new TextState(new Map());
 
 /** A text without characters, or of one run, has its order without asking. */

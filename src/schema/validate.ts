@@ -20,7 +20,6 @@ export interface SchemaField {
   readonly collection: string;
   readonly name: string;
   readonly kind: FieldKind;
-  /** May it be `undefined`? */
   readonly isOptional: boolean;
   /** What a create fills in; `undefined` when there is nothing. */
   initial: Value;

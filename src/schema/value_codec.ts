@@ -35,7 +35,6 @@ export const tags = {
 /** Milliseconds that a `Date` can hold. */
 const dateMsMax = 8.64e15;
 
-/** Stops a decoder. */
 export function malformed(why: string): never {
   throw new SyntaxError(`Cannot decode patch: ${why}`);
 }

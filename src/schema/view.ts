@@ -123,7 +123,6 @@ export class View {
     if (kind === "date" || kind === "bytes") this.#hasMutableValues = true;
   }
 
-  /** How items of this shape are built. */
   planFor(shape: Shape): RowPlan {
     if (shape === this.#lastShape && this.#lastPlan !== undefined) {
       return this.#lastPlan;

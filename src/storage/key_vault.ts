@@ -13,6 +13,5 @@ export interface KeyVault {
   put(publicKey: Uint8Array, key: object): Promise<void>;
   /** The key; `undefined` where there is none, any more or yet. */
   get(publicKey: Uint8Array): Promise<unknown>;
-  /** Forgets a key. */
   remove(publicKey: Uint8Array): Promise<void>;
 }

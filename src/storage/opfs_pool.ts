@@ -18,7 +18,6 @@ import { resize } from "./opfs_types.ts";
 
 const SHARED = "readwrite-unsafe";
 
-/** Opens a file of a folder. */
 export async function openHandle(
   folder: OpfsFolder,
   name: string,

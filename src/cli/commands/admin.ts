@@ -12,7 +12,6 @@ import { formatAmount, formatBytes } from "../figures.ts";
 import type { Context } from "../session.ts";
 import { formatTable } from "../table.ts";
 
-/** Options of `sheaf admin …`. */
 export interface AdminOptions {
   readonly url: string;
   readonly adminToken?: string;
@@ -33,7 +32,6 @@ const titles = [
 ];
 const TIMEOUT_MS = 60_000;
 
-/** Runs `sheaf admin revoke`. */
 export async function runRevoke(
   { out }: Context,
   options: AdminOptions,
@@ -60,7 +58,6 @@ export async function runRevoke(
   );
 }
 
-/** Runs `sheaf admin quarantine`. */
 export async function runQuarantine(
   { out }: Context,
   options: AdminOptions,
@@ -81,7 +78,6 @@ export async function runQuarantine(
   out.print(formatTable(columns, rows, out.width));
 }
 
-/** Runs `sheaf admin accept`. */
 export async function runAccept(
   { out }: Context,
   id: string,
@@ -92,7 +88,6 @@ export async function runAccept(
   out.line(`accepted ${answer.commits ?? 0} commit(s)`);
 }
 
-/** Runs `sheaf admin drop`. */
 export async function runDrop(
   { out }: Context,
   id: string,
@@ -102,7 +97,6 @@ export async function runDrop(
   out.line(options.json ? JSON.stringify(answer) : "dropped");
 }
 
-/** What a server may answer. */
 interface Answer {
   readonly sessions?: readonly string[];
   readonly repositories?: number;

@@ -12,7 +12,6 @@ import { escapeControls } from "../output.ts";
 import { formatAmount, formatBytes, formatDuration } from "../figures.ts";
 import type { Context } from "../session.ts";
 
-/** Runs `sheaf backup`. */
 export async function runBackup(
   context: Context,
   { data, to }: { readonly data: string; readonly to: string },
@@ -23,7 +22,6 @@ export async function runBackup(
   );
 }
 
-/** Runs `sheaf restore`. */
 export async function runRestore(
   context: Context,
   { from, to }: { readonly from: string; readonly to: string },

@@ -19,7 +19,6 @@ import { escapeControls } from "../output.ts";
 import { type Context, withStored } from "../session.ts";
 import { missing, rootSecretOf } from "./redact.ts";
 
-/** Options of `sheaf certify`. */
 export interface CertifyOptions {
   readonly data: string;
   readonly rootKey?: string;
@@ -29,7 +28,6 @@ export interface CertifyOptions {
 
 const MS_PER_DAY = 86_400_000;
 
-/** Runs `sheaf certify`. */
 export async function runCertify(
   { out, err }: Context,
   path: string,

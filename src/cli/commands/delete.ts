@@ -18,13 +18,11 @@ import {
   withStored,
 } from "../session.ts";
 
-/** Options of `sheaf delete`. */
 export interface DeleteOptions {
   readonly data: string;
   readonly yes?: boolean;
 }
 
-/** Runs `sheaf delete`. */
 export async function runDelete(
   context: Context,
   name: string,

@@ -18,7 +18,6 @@ export interface MessageTable {
 
 const NUMBERED = /#(\d+\.\d+\.\d+\S*?)-(\d+)(?=\[|\W|$)/;
 
-/** Runs `sheaf explain`. */
 export function runExplain({ out }: Context, message: string): void {
   // The address behind a message has the number alone.
   const numbered = /^\d/.test(message) ? `#${message}` : message;

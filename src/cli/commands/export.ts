@@ -27,7 +27,6 @@ import {
   textLoss,
 } from "../writers.ts";
 
-/** Options of `sheaf export`. */
 export interface ExportOptions extends CommonOptions {
   readonly format?: Format;
   readonly out?: string;
@@ -36,7 +35,6 @@ export interface ExportOptions extends CommonOptions {
 /** How many items are written between two looks at Ctrl-C. */
 const itemsPerTurn = 5_000;
 
-/** Runs `sheaf export`. */
 export function runExport(
   context: Context,
   options: ExportOptions,

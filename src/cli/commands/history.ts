@@ -16,7 +16,6 @@ import {
   withRepository,
 } from "../session.ts";
 
-/** Options of `sheaf history`. */
 export interface HistoryOptions extends CommonOptions {
   readonly limit?: number;
   readonly json?: boolean;

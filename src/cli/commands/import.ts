@@ -31,7 +31,6 @@ import {
   withDatabase,
 } from "../session.ts";
 
-/** Options of `sheaf import`. */
 export interface ImportOptions extends CommonOptions {
   readonly format?: Format;
   readonly schema?: string;
@@ -52,7 +51,6 @@ interface Place {
   readonly isThere: boolean;
 }
 
-/** Runs `sheaf import`. */
 export async function runImport(
   context: Context,
   path: string,

@@ -17,7 +17,6 @@ import {
   withStored,
 } from "../session.ts";
 
-/** Options of `sheaf keys`. */
 export interface KeysOptions extends CommonOptions {
   readonly identity?: boolean;
 }
@@ -25,7 +24,6 @@ export interface KeysOptions extends CommonOptions {
 /** How many ids are printed between two looks at Ctrl-C. */
 const idsPerTurn = 20_000;
 
-/** Runs `sheaf keys`. */
 export function runKeys(context: Context, options: KeysOptions): Promise<void> {
   return options.identity
     ? printIdentity(context, options)

@@ -23,7 +23,6 @@ import type { Direction } from "../../query/where.ts";
 import { usageFailure } from "../failure.ts";
 import { parseIsoDate } from "../iso_date.ts";
 
-/** Options of `sheaf query`. */
 export interface QueryOptions extends CommonOptions {
   readonly where?: string;
   readonly orderBy?: string;
@@ -33,7 +32,6 @@ export interface QueryOptions extends CommonOptions {
   readonly format: TextFormat | "table";
 }
 
-/** Runs `sheaf query`. */
 export function runQuery(
   { out, err }: Context,
   options: QueryOptions,

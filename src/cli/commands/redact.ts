@@ -22,14 +22,12 @@ import {
   withStored,
 } from "../session.ts";
 
-/** Options of `sheaf redact`. */
 export interface RedactOptions extends CommonOptions {
   readonly key?: string;
   readonly reason?: string;
   readonly yes?: boolean;
 }
 
-/** Runs `sheaf redact`. */
 export async function runRedact(
   context: Context,
   ids: readonly string[],

@@ -28,7 +28,6 @@ import type { Context } from "../session.ts";
 import type { AppLogin } from "../../../server/login_options.ts";
 import { toHex } from "../../base/bytes.ts";
 
-/** Runs `sheaf serve`. */
 export async function runServe(
   { out, signal }: Context,
   file: string | undefined,

@@ -14,12 +14,10 @@ import {
 import { escapeControls, escapeJson, type Output } from "../output.ts";
 import { formatTable } from "../table.ts";
 
-/** Options of `sheaf stats`. */
 export interface StatsOptions extends CommonOptions {
   readonly json?: boolean;
 }
 
-/** Runs `sheaf stats`. */
 export function runStats(
   { out }: Context,
   options: StatsOptions,

@@ -23,12 +23,10 @@ import type { Repository } from "../../db/repository.ts";
 import { escapeControls } from "../output.ts";
 import { loadModule, rulesModule } from "../load_module.ts";
 
-/** Options of `sheaf verify`. */
 export interface VerifyOptions extends CommonOptions {
   readonly rules?: string;
 }
 
-/** Runs `sheaf verify`. */
 export function runVerify(
   context: Context,
   options: VerifyOptions,
@@ -70,7 +68,6 @@ function whereIs({ address }: { readonly address: number }): string {
   return address < 0 ? "in its checkpoint" : `at log address ${address}`;
 }
 
-/** Runs `sheaf verify --rules`. */
 async function runAudit(
   context: Context,
   options: CommonOptions,
