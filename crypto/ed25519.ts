@@ -5,8 +5,6 @@
  * A native "true" is final, because native verifiers accept a subset of what
  * ZIP-215 accepts; a native "false" or failure is asked again of noble. The
  * price of a forgery is half a millisecond, so its sender should be dropped.
- *
- * @module
  */
 
 import {

@@ -1,8 +1,4 @@
-/**
- * Keys and who signs with them. Types only.
- *
- * @module
- */
+/** Keys and who signs with them. Types only. */
 
 /** A key pair as plain bytes. */
 export interface KeyPair {

@@ -1,8 +1,6 @@
 /**
  * Signing with secrets that are bytes, as far as its code is loaded: the keys of
  * most browsers are WebCrypto's, which sign without it (`web_keys.ts`).
- *
- * @module
  */
 
 import { Late } from "../src/base/late.ts";

@@ -1,8 +1,6 @@
 /**
  * SHA-256 (FIPS 180-4), synchronous: the platform's where it has one, else
  * noble's. Never asynchronous, because a promise costs twenty times the hash.
- *
- * @module
  */
 
 import { sha256 as nobleSha256 } from "@noble/hashes/sha2.js";

@@ -5,8 +5,6 @@
  * there is no secret that could be carried away. Where a platform has no
  * Ed25519, there is no such key, and noble signs with a secret as bytes; who has
  * one loads no noble.
- *
- * @module
  */
 
 import { encodeText } from "../src/base/bytes.ts";

@@ -7,8 +7,6 @@
  *
  * Architecture invariant: whatever a power cut leaves of a deletion, opening the
  * database shows all of the repository or nothing of it.
- *
- * @module
  */
 
 import type { Storage } from "../src/storage/storage.ts";

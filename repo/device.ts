@@ -10,8 +10,6 @@
  * it comes through the door (law 2). One number of a chain stands for one commit: a chain
  * is lent to one tab at a time, and where its commits turn out to be others,
  * what the tab wrote is written again in a new one.
- *
- * @module
  */
 
 import { DatabaseError } from "../src/base/errors.ts";

@@ -1,8 +1,6 @@
 /**
  * What opening a repository brought into memory: what all that works on an open
  * one is given.
- *
- * @module
  */
 
 import type { Credentials } from "./commit/credentials.ts";

@@ -7,8 +7,6 @@
  *
  * Architecture invariant: what is not durable here is not shareable (law 3); a
  * port hands out nothing else.
- *
- * @module
  */
 
 import type { Judged, Parking } from "./admission/admit.ts";

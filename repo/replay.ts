@@ -6,8 +6,6 @@
  *
  * Architecture invariant: the same log gives the same state, with and without a
  * checkpoint under it (law 5).
- *
- * @module
  */
 
 import { equalBytes } from "../src/base/bytes.ts";

@@ -6,8 +6,6 @@
  * `admit.ts`, when to write a checkpoint is in `checkpointer.ts`.
  *
  * Architecture invariant: visible at once, durable before shared (law 3).
- *
- * @module
  */
 
 import { assert, DatabaseError } from "../src/base/errors.ts";

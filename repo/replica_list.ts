@@ -3,8 +3,6 @@
  * since folders are named by hashes. And which of them were never given to
  * anybody: what a power cut left of their creation, before the keys that they
  * belong to were durable.
- *
- * @module
  */
 
 import { createView } from "../src/schema/view.ts";

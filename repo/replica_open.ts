@@ -7,8 +7,6 @@
  *
  * Architecture invariant: without its checkpoint a repository opens to the same
  * state, only later (law 5).
- *
- * @module
  */
 
 import { lateRich } from "../src/schema/late_rich.ts";

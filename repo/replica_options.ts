@@ -1,8 +1,4 @@
-/**
- * How a repository is opened, and what its log is loaded over.
- *
- * @module
- */
+/** How a repository is opened, and what its log is loaded over. */
 
 import type { World } from "../src/base/world.ts";
 import type { Rules } from "../src/schema/rules.ts";

@@ -5,8 +5,6 @@
  *
  * Architecture invariant: what is not durable here is not shareable (law 3);
  * nothing else is handed out.
- *
- * @module
  */
 
 import { assert } from "../src/base/errors.ts";

@@ -2,8 +2,6 @@
  * What a replica does seldom, or never in a page: checkpoints are written,
  * damage is set aside, everything is verified. Loaded together when the first
  * of it is due.
- *
- * @module
  */
 
 // As in src/db/online.ts.

@@ -1,8 +1,4 @@
-/**
- * What a repository says of itself.
- *
- * @module
- */
+/** What a repository says of itself. */
 
 import type { DatabaseError } from "../src/base/errors.ts";
 import type { Lost } from "./repair/salvage.ts";

@@ -9,8 +9,6 @@
  * Architecture invariant: the cuts of the session rise only by what comes in in
  * the same step: a batch that may not come in leaves no room for another one of
  * its numbers (law 7).
- *
- * @module
  */
 
 import { fromHex } from "../src/base/bytes.ts";

@@ -1,8 +1,4 @@
-/**
- * The server as those who embed it hold it.
- *
- * @module
- */
+/** The server as those who embed it hold it. */
 
 import type { Database } from "../src/db/database.ts";
 import type { Mode } from "../repo/mod.ts";

@@ -1,8 +1,6 @@
 /**
  * What rules would have said of a stored repository, and which of those commits
  * nobody judged because they came back after a loss.
- *
- * @module
  */
 
 import type { Database } from "../src/db/database.ts";

@@ -9,8 +9,6 @@
  *
  * Architecture invariant: never writes to the source, never overwrites a
  * target, and says nothing was copied that did not read back the same.
- *
- * @module
  */
 
 import { DatabaseError } from "../src/base/errors.ts";

@@ -1,8 +1,4 @@
-/**
- * Bodies of requests and answers: JSON, bounded in size and time.
- *
- * @module
- */
+/** Bodies of requests and answers: JSON, bounded in size and time. */
 
 import { isWeakKey } from "../crypto/mod.ts";
 import { concatBytes, decodeText, fromHex } from "../src/base/bytes.ts";

@@ -2,8 +2,6 @@
  * The server's own records: which sessions it issued, which sessions and users it
  * revoked, and what it keeps in quarantine. They are items of a repository that no peer
  * may open, so that backup, restore and history need nothing of their own.
- *
- * @module
  */
 
 import { DatabaseError } from "../src/base/errors.ts";

@@ -9,8 +9,6 @@
  *
  * Architecture invariant: what is counted stands in the graph, so it holds over
  * restarts; who is over a rate or a bound waits, and nobody else does.
- *
- * @module
  */
 
 import { getOrMake } from "../src/base/collections.ts";

@@ -6,8 +6,6 @@
  * Architecture invariant: places are bounded in total, by address and for those
  * who have not proved themselves, before anything is kept of a stranger
  * (law 10).
- *
- * @module
  */
 
 import { toHex } from "../src/base/bytes.ts";

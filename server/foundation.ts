@@ -1,8 +1,4 @@
-/**
- * What a server stands on: its medium, its keys, its database and books.
- *
- * @module
- */
+/** What a server stands on: its medium, its keys, its database and books. */
 
 import { createSigner } from "../crypto/mod.ts";
 import { assert, DatabaseError } from "../src/base/errors.ts";

@@ -5,8 +5,6 @@
  * Architecture invariant: read right before reconciliation (law 8): a right is
  * a function of session and name; nothing here looks whether there is such a
  * repository. Clock, quota and rate are asked here and nowhere else (law 7).
- *
- * @module
  */
 
 import { equalBytes, toHex } from "../src/base/bytes.ts";

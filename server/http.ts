@@ -17,8 +17,6 @@
  *
  * Architecture invariant: the token is compared in constant time, wrong ones
  * are counted against the address that showed them, and both are logged.
- *
- * @module
  */
 
 import { DatabaseError } from "../src/base/errors.ts";

@@ -5,8 +5,6 @@
  * Architecture invariant: at most `openMax` are open for peers, and none is
  * opened without memory; who comes when all of them are in use is told to come
  * back.
- *
- * @module
  */
 
 import { DatabaseError } from "../src/base/errors.ts";

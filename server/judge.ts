@@ -6,8 +6,6 @@
  * judged again, where it comes with the commit whose id is proved: it comes back
  * in another order than it had. Beyond that others
  * bring only what its author could bring himself at that moment.
- *
- * @module
  */
 
 import { equalBytes } from "../src/base/bytes.ts";

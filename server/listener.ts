@@ -1,8 +1,6 @@
 /**
  * The listening socket: address, TLS, and how long its requests get on close.
  * `Deno.serve`, or elsewhere `node:http`.
- *
- * @module
  */
 
 import { readFile } from "node:fs/promises";

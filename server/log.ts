@@ -6,8 +6,6 @@
  * connection is told of once for each kind of trouble, kinds are bounded
  * (law 10), an address has so many lines a minute, and what a stranger wrote is
  * cut and has no control characters.
- *
- * @module
  */
 
 import { limits } from "../src/base/limits.ts";

@@ -12,8 +12,6 @@
  *
  * Architecture invariant: in memory there are only hashes of tokens, and a
  * look-up takes the same time whichever token is shown.
- *
- * @module
  */
 
 import { encodeText, fromHex } from "../src/base/bytes.ts";

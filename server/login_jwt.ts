@@ -3,8 +3,6 @@
  *
  * Architecture invariant: the key decides which algorithms may sign, never the
  * token; "none" is no algorithm, and a public key is never used as a secret.
- *
- * @module
  */
 
 import { createPublicKey } from "node:crypto";

@@ -1,8 +1,4 @@
-/**
- * Which kinds of login a server offers, and what each is told.
- *
- * @module
- */
+/** Which kinds of login a server offers, and what each is told. */
 
 import { encodeText } from "../src/base/bytes.ts";
 import { DatabaseError } from "../src/base/errors.ts";

@@ -6,8 +6,6 @@
  *
  * Architecture invariant: asked at most so often by one address, bounded in
  * size and time, and nothing of the credentials is ever logged.
- *
- * @module
  */
 
 import { verify } from "../crypto/mod.ts";

@@ -4,8 +4,6 @@
  *
  * Architecture invariant: a label's values come from a list here; whatever else
  * comes is counted as "other", so that nobody can make series (law 10).
- *
- * @module
  */
 
 import process from "node:process";

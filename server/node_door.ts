@@ -7,8 +7,6 @@
  *
  * Architecture invariant: the server is its owner's: it is neither closed here
  * nor are its other connections touched.
- *
- * @module
  */
 
 import { type IncomingMessage, type Server, ServerResponse } from "node:http";

@@ -1,8 +1,6 @@
 /**
  * Packages that only some servers need, and that npm therefore does not bring
  * by itself.
- *
- * @module
  */
 
 import { DatabaseError } from "../src/base/errors.ts";

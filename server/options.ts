@@ -1,8 +1,4 @@
-/**
- * What a server may be told, with its defaults.
- *
- * @module
- */
+/** What a server may be told, with its defaults. */
 
 import type { Schema } from "../src/schema/schema.ts";
 import type { World } from "../src/base/world.ts";

@@ -11,8 +11,6 @@
  *
  * Architecture invariant: a header is believed only where the server was told
  * that a proxy of its own writes it.
- *
- * @module
  */
 
 export type OriginCheck = (request: Request) => boolean;

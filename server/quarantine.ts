@@ -4,8 +4,6 @@
  *
  * Architecture invariant: bounded in entries and bytes (law 10); the same batch
  * is kept once, however often it comes.
- *
- * @module
  */
 
 import { sha256 } from "../crypto/mod.ts";

@@ -7,8 +7,6 @@
  * Architecture invariant: memory for strangers is bounded (law 10): at most
  * `quotaKeysMax` buckets of a kind; the one that was asked longest ago makes
  * room, which can only forgive, never forbid.
- *
- * @module
  */
 
 import { limits } from "../src/base/limits.ts";

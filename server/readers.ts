@@ -10,8 +10,6 @@
  * who was removed would be a member again until his removal has come back. Nor
  * would those be let in who can show what there was: whoever comes may prove that
  * and bring it back, reads nothing, and brings nothing else.
- *
- * @module
  */
 
 import type { World } from "../src/base/world.ts";

@@ -6,8 +6,6 @@
  *
  * Architecture invariant: a client cannot make one up: the witness was signed
  * by this database's root or under it, and was checked before it came here.
- *
- * @module
  */
 
 import { limits } from "../src/base/limits.ts";

@@ -16,8 +16,6 @@
  *
  * Architecture invariant: cuts only ever rise, so that nobody who took a commit
  * from this server, in any life of its log, holds one that it refuses (law 7).
- *
- * @module
  */
 
 import { sha256, type Signer } from "../crypto/mod.ts";

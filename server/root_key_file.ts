@@ -7,8 +7,6 @@
  * letters of a secret are capitals is a checksum, as in EIP-55: a digit that rotted
  * would start an empty folder under another root. Letters that are all small, or
  * all capital, have none. Its owner alone can read the file.
- *
- * @module
  */
 
 import { link, open, readFile, rename, rm } from "node:fs/promises";

@@ -3,8 +3,6 @@
  *
  * Architecture invariant: on closing, clients are told first, requests are
  * answered next, the database is closed last; an app's own server never.
- *
- * @module
  */
 
 import type { Server as HttpServer } from "node:http";

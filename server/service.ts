@@ -7,8 +7,6 @@
  * clients are told first, repositories are made durable and checkpointed next,
  * the lock is given back last. It reads no clock but that of its `World`
  * (law 9).
- *
- * @module
  */
 
 import { toHex } from "../src/base/bytes.ts";

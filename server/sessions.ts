@@ -8,8 +8,6 @@
  * Books may be lost, or be set back to a backup. So what certificates in
  * repositories say of keys is learned from each that is opened; a key that turns
  * out to stand for two is over.
- *
- * @module
  */
 
 import type { Signer } from "../crypto/mod.ts";

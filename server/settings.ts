@@ -6,8 +6,6 @@
  * allowed are errors that name the key and where it stood; nothing is ignored.
  *
  * What holds: defaults, then a JSON file, then the environment, then flags.
- *
- * @module
  */
 
 import { DatabaseError } from "../src/base/errors.ts";

@@ -4,8 +4,6 @@
  * Architecture invariant: nothing outside the folder is ever read: a path is
  * taken apart into plain segments first, names that begin with a dot are none,
  * and what a link leads to must lie inside too.
- *
- * @module
  */
 
 import type { Stats } from "node:fs";

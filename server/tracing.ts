@@ -4,8 +4,6 @@
  * Deno exports what goes through `@opentelemetry/api`, elsewhere the SDK that
  * the program has loaded; without that variable the package is not even loaded
  * and a span costs one comparison.
- *
- * @module
  */
 
 import process from "node:process";

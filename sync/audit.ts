@@ -7,8 +7,6 @@
  *
  * Architecture invariant: an audit asks a bounded number of questions of
  * bounded size, whatever the other side answers (law 10).
- *
- * @module
  */
 
 import type { RepositoryPort, Sliced } from "../repo/port.ts";

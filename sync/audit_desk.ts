@@ -5,8 +5,6 @@
  * one a turn for all channels of a connection, as fast as they are paid for.
  *
  * Architecture invariant: of each channel one question waits at most (law 10).
- *
- * @module
  */
 
 import type { Sliced } from "../repo/port.ts";

@@ -1,8 +1,4 @@
-/**
- * How long to wait before coming back.
- *
- * @module
- */
+/** How long to wait before coming back. */
 
 import { limits } from "../src/base/limits.ts";
 import type { World } from "../src/base/world.ts";

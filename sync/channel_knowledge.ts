@@ -1,8 +1,6 @@
 /**
  * What a client knows of what its server has of one repository: through a
  * connection while there is one, and from what it kept of earlier ones.
- *
- * @module
  */
 
 import type { RepositoryName } from "../repo/commit/genesis.ts";

@@ -4,8 +4,6 @@
  *
  * Architecture invariant: two digests are compared only when both sides are
  * quiet about the same commits; a difference then is an incident, never noise.
- *
- * @module
  */
 
 import type { RepositoryPort } from "../repo/port.ts";

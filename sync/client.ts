@@ -4,8 +4,6 @@
  * Architecture invariant: it never gives up on what may pass and never hammers
  * a server: waits grow, are capped and partly by chance; what cannot pass by
  * itself is shown and waits for somebody.
- *
- * @module
  */
 
 import type { RepositoryPort } from "../repo/port.ts";

@@ -3,8 +3,6 @@
  *
  * Architecture invariant: `live` is never said while it is not known what the
  * server lacks; every state but `live` that has a reason shows it.
- *
- * @module
  */
 
 import type { RepositoryName } from "../repo/commit/genesis.ts";

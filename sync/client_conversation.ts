@@ -7,8 +7,6 @@
  * nobody here knows of, signed this conversation's nonces. No record leaves before
  * that; a vector does so only where TLS vouched for the server's name. What a server
  * sends never throws: it ends the conversation with a code.
- *
- * @module
  */
 
 import type { RepositoryName } from "../repo/commit/genesis.ts";

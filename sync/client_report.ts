@@ -1,8 +1,4 @@
-/**
- * Reports of a conversation, in words and JSON for an app.
- *
- * @module
- */
+/** Reports of a conversation, in words and JSON for an app. */
 
 import { equalBytes, toHex } from "../src/base/bytes.ts";
 import { limits } from "../src/base/limits.ts";

@@ -4,8 +4,6 @@
  * A conversation is a pure core: inputs go in, outputs come out, in order. It
  * reads no clock and no dice, opens no wire, and keeps nothing of what a slow
  * peer lacks. Its driver owns transport, timers, files and repositories.
- *
- * @module
  */
 
 import type { Arrival, Gate } from "../repo/admission/arrival.ts";

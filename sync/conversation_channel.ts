@@ -4,8 +4,6 @@
  * Architecture invariant: nothing is sent on a channel before the server has
  * opened it; what is kept for the next connection is never ahead of what is
  * durable here and there (law 3).
- *
- * @module
  */
 
 import { decodeCertificate } from "../repo/commit/certificate.ts";

@@ -6,8 +6,6 @@
  *
  * Architecture invariant: nothing that others built on a chain comes in before
  * the server's commits of it have shown whether it is the chain that stands here.
- *
- * @module
  */
 
 import type { RepositoryPort } from "../repo/port.ts";

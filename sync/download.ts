@@ -4,8 +4,6 @@
  *
  * Architecture invariant: a place is kept only when everything before it can
  * not be lost any more (law 3); otherwise a crash would leave a hole.
- *
- * @module
  */
 
 import type { RepositoryPort } from "../repo/port.ts";

@@ -3,8 +3,6 @@
  *
  * Architecture invariant: whatever a peer sends, nothing but its own connection
  * ends (law 10); clock and timers come in (law 9).
- *
- * @module
  */
 
 import { Unloaded } from "../src/base/late.ts";

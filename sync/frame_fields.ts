@@ -1,8 +1,4 @@
-/**
- * The fields that frames have beside those of every layout.
- *
- * @module
- */
+/** The fields that frames have beside those of every layout. */
 
 import {
   chainBytes,

@@ -7,8 +7,6 @@
  * Architecture invariant: a peer that is slow, hostile or gone costs the others
  * nothing but a share of each turn; halves of records are bounded over all
  * connections (law 10).
- *
- * @module
  */
 
 import type { RepositoryName } from "../repo/commit/genesis.ts";

@@ -5,8 +5,6 @@
  * Architecture invariant: the right to read is judged before anything looks
  * whether there is such a repository; who may not and what is not get the same
  * answer (law 8).
- *
- * @module
  */
 
 import type { RepositoryName } from "../repo/commit/genesis.ts";

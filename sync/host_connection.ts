@@ -1,8 +1,4 @@
-/**
- * One peer's connection to a host.
- *
- * @module
- */
+/** One peer's connection to a host. */
 
 import type { RepositoryName } from "../repo/commit/genesis.ts";
 import { limits } from "../src/base/limits.ts";

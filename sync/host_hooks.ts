@@ -1,8 +1,4 @@
-/**
- * What a host asks of the server that it works for. Types only.
- *
- * @module
- */
+/** What a host asks of the server that it works for. Types only. */
 
 import type { Arrival, Gate } from "../repo/admission/arrival.ts";
 import type { Certificate } from "../repo/commit/certificate.ts";

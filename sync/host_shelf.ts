@@ -1,8 +1,4 @@
-/**
- * The repositories that a host has open, each once for all of its peers.
- *
- * @module
- */
+/** The repositories that a host has open, each once for all of its peers. */
 
 import type { RepositoryName } from "../repo/commit/genesis.ts";
 import type { World } from "../src/base/world.ts";

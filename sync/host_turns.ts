@@ -1,8 +1,4 @@
-/**
- * Tasks in slices of time, each at most once in the queue.
- *
- * @module
- */
+/** Tasks in slices of time, each at most once in the queue. */
 
 import { limits } from "../src/base/limits.ts";
 import type { World } from "../src/base/world.ts";

@@ -5,8 +5,6 @@
  * Architecture invariant: foreign records enter through the port's door and
  * nowhere else (law 2); half a record and a parked one keep the credit or the
  * budget that they took, so that both are bounded (law 10).
- *
- * @module
  */
 
 import type { Arrival, Gate } from "../repo/admission/arrival.ts";

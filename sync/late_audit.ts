@@ -4,8 +4,6 @@
  *
  * Who meets a difference without it ends the connection, and the next one meets
  * it again.
- *
- * @module
  */
 
 import { lateStateTree } from "../repo/state/late_state_tree.ts";

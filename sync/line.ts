@@ -4,8 +4,6 @@
  *
  * Architecture invariant: a frame that is none ends the conversation with a
  * code and never throws (law 10).
- *
- * @module
  */
 
 import { DatabaseError } from "../src/base/errors.ts";

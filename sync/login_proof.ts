@@ -5,8 +5,6 @@
  * themselves first. The credentials are hashed as the text that was sent, so
  * that nothing is ever re-encoded to be checked, and the time bounds how long
  * a recorded login can be shown again.
- *
- * @module
  */
 
 import { sha256 } from "../crypto/sha256.ts";

@@ -1,8 +1,6 @@
 /**
  * Messages: the grammar of frames, as docs/protocol.md has it. A frame is its
  * kind's byte and the fields of its message.
- *
- * @module
  */
 
 import type { Arrival } from "../repo/admission/arrival.ts";

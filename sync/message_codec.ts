@@ -6,8 +6,6 @@
  *
  * Architecture invariant: no count in a frame makes a decoder take more memory
  * than a small multiple of the frame (law 10).
- *
- * @module
  */
 
 import { ByteReader, ByteWriter } from "../src/base/bytes.ts";

@@ -1,7 +1,5 @@
 /**
  * What one peer is told of a log's order, as far as the log was read for it.
- *
- * @module
  */
 
 import type { Accepted, Flush, OrderStep } from "../repo/log/order.ts";

@@ -4,8 +4,6 @@
  *
  * Architecture invariant: only what the port calls shareable is read, so
  * nothing is shared before it is durable (law 3).
- *
- * @module
  */
 
 import { batchFrom, decodeBatch } from "../repo/commit/batch.ts";

@@ -3,8 +3,6 @@
  *
  * Architecture invariant: peers and bytes are bounded, whatever a server says
  * (law 10); the list is the same object until it changes.
- *
- * @module
  */
 
 import { limits } from "../src/base/limits.ts";

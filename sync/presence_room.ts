@@ -6,8 +6,6 @@
  *
  * Architecture invariant: peers and bytes are bounded, whoever sends (law 10);
  * presence is never logged.
- *
- * @module
  */
 
 import { limits } from "../src/base/limits.ts";

@@ -4,8 +4,6 @@
  *
  * A client computes the same hash from it, be it sent those commits or not: what
  * it wrote itself, or has from elsewhere, is only named.
- *
- * @module
  */
 
 import type { Arrival } from "../repo/admission/arrival.ts";

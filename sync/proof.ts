@@ -3,8 +3,6 @@
  *
  * A proof signs both nonces, so that it is worth nothing to anybody else and at
  * no other time, and names the other side, so that it cannot be handed on.
- *
- * @module
  */
 
 import {

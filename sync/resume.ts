@@ -3,8 +3,6 @@
  *
  * Kept lazily: an older state is as sound as the newest, it only costs bytes. A
  * state that does not fit is none.
- *
- * @module
  */
 
 import type { RepositoryPort } from "../repo/port.ts";

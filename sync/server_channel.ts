@@ -4,8 +4,6 @@
  * Architecture invariant: without the right to read, nothing leaves but acks
  * and refusals of what the client itself handed in (law 8). Acks say durable:
  * they wait for the port (law 3).
- *
- * @module
  */
 
 import { checkGate } from "../repo/admission/admit.ts";

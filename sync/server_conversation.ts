@@ -6,8 +6,6 @@
  * that says more than why not, and the read right is judged before anything is told
  * (law 8): a channel is opened by the driver's word and nothing else. What a
  * client sends never throws: it ends its own conversation with a code.
- *
- * @module
  */
 
 import {

@@ -4,8 +4,6 @@
  *
  * Architecture invariant: a status is the same object until something of it
  * changes; who listens is told at most once a turn.
- *
- * @module
  */
 
 import type { JsonValue } from "../src/schema/mod.ts";

@@ -6,8 +6,6 @@
  * ascending: what a digest is the hash of. Where commits of a chain are void, 2^47
  * is added to its length, and the ranges of their numbers follow; else nothing.
  * Derived, and compared, never admitted.
- *
- * @module
  */
 
 import {

@@ -9,8 +9,6 @@
  * Architecture invariant: a refusal makes own commits void that the server has
  * not, and others' only where nothing proves that a server had accepted them
  * (law 11): no server can make its clients forget what it signed for.
- *
- * @module
  */
 
 import type { RepositoryPort } from "../repo/port.ts";

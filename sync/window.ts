@@ -5,8 +5,6 @@
  *
  * Architecture invariant: what is on its way to a peer, or from it, is bounded
  * by the window that the receiver granted (law 10).
- *
- * @module
  */
 
 import { limits } from "../src/base/limits.ts";

@@ -3,8 +3,6 @@
  *
  * A client that keeps the newest one notices a server that goes back or tells two
  * stories; and a server that lost its log learns from it what is to come back.
- *
- * @module
  */
 
 import {

@@ -16,8 +16,6 @@
  * What is parked is bounded in batches and in bytes (law 10); of it, what waits
  * for a parent has a sound seal, and what waits for its own predecessor cannot
  * have been checked: each peer has a parking of its own, dropped with the peer.
- *
- * @module
  */
 
 import { type Refusal, refuse, refuseAt } from "../../src/base/errors.ts";

@@ -1,8 +1,4 @@
-/**
- * What comes to the door, what its verdict depends on, and the verdicts.
- *
- * @module
- */
+/** What comes to the door, what its verdict depends on, and the verdicts. */
 
 import type { Refusal } from "../../src/base/errors.ts";
 import type { Hlc } from "../../src/base/hlc.ts";

@@ -8,8 +8,6 @@
  *
  * Loaded only where a schema has constraints; its indexes are built when the
  * first write asks for them.
- *
- * @module
  */
 
 // As in src/db/online.ts.

@@ -1,8 +1,6 @@
 /**
  * Is a credential sound, and is there room for it? Asked at the door, and by
  * `verify`; loaded with them.
- *
- * @module
  */
 
 import { sha256 } from "../../crypto/sha256.ts";

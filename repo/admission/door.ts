@@ -1,8 +1,6 @@
 /**
  * The door of a replica, through which it deals with others: handed to it by who
  * opens it, so that one without visitors (a tab's) loads none.
- *
- * @module
  */
 
 import type { CommitReader } from "../history/commit_reader.ts";

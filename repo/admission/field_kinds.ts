@@ -1,8 +1,6 @@
 /**
  * What the fields of a collection are: what each was written as first, by what
  * changed anything. Known without a schema, for who holds writers to it.
- *
- * @module
  */
 
 import { type Cell, isHistory } from "../../src/schema/cell.ts";

@@ -6,8 +6,6 @@
  *
  * Architecture invariant: what was judged is stored, byte for byte (law 1), and
  * becomes known only through the door (law 2).
- *
- * @module
  */
 
 import { admit, type Judged, Parking } from "./admit.ts";

@@ -12,8 +12,6 @@
  * And no more is decoded of a batch than there is room for: a patch takes a
  * multiple of its bytes. A batch that honest writers gather is small; a commit
  * that is larger was counted by its writer as well (`PatchWriter`).
- *
- * @module
  */
 
 import { type Refusal, refuse, refuseAt } from "../../src/base/errors.ts";

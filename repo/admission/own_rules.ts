@@ -6,8 +6,6 @@
  * While a session has no certificate nobody knows who it will be: it is not
  * judged here, and the server tells when it is certified. Sessions that may issue
  * certificates are not judged anywhere.
- *
- * @module
  */
 
 import { DatabaseError } from "../../src/base/errors.ts";

@@ -3,8 +3,6 @@
  *
  * A set, map, list or text of many parts is put together for each commit that
  * changed it, where a rule reads it: that may be much, and the commit small.
- *
- * @module
  */
 
 import { limits } from "../../src/base/limits.ts";

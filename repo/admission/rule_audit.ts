@@ -7,8 +7,6 @@
  * Rules see the moment of acceptance, which the marks of a served log say; of what
  * stands before the first mark they see its own time. Beside what is folded anew
  * nothing is kept of the log while it is read.
- *
- * @module
  */
 
 import { type CommitJudge, judgeCommits } from "../../src/schema/judge.ts";

@@ -8,8 +8,6 @@
  * taken away is not kept by naming old ones.
  *
  * Nobody else judges by rules: other replicas take what was accepted.
- *
- * @module
  */
 
 import { assert, type Refusal, refuseAt } from "../../src/base/errors.ts";

@@ -1,8 +1,6 @@
 /**
  * The doors of who is ready for others from the start, and may serve them: for who
  * does not load his code into a page.
- *
- * @module
  */
 
 import { lateRich } from "../../src/schema/late_rich.ts";

@@ -4,8 +4,6 @@
  * chain is in nobody's hands who has the others; it is written again in a new one.
  * The door calls fork only what the own key has sealed: nobody else can make a
  * device cut anything.
- *
- * @module
  */
 
 import type { Judged } from "./admit.ts";

@@ -1,8 +1,6 @@
 /**
  * Did they sign it? Seals, certificates and other records, judged at the door and by `verify`;
  * loaded with them.
- *
- * @module
  */
 
 import { isWeakKey, verify } from "../../crypto/ed25519.ts";

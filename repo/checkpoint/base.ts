@@ -4,8 +4,6 @@
  * A row of the log is the create of an item's first generation and nothing
  * else, so its cell follows from the row and the item. Never keeps a cell or an
  * item: who asks keeps it.
- *
- * @module
  */
 
 import { decodeAscii, decodeText } from "../../src/base/bytes.ts";

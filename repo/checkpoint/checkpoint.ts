@@ -7,8 +7,6 @@
  *
  * Architecture invariant: derived data is disposable (law 5). A checkpoint that
  * is damaged, newer or gone costs time and nothing else.
- *
- * @module
  */
 
 import { ByteReader, decodeAscii } from "../../src/base/bytes.ts";

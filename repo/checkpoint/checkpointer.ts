@@ -8,8 +8,6 @@
  *
  * Architecture invariant: a checkpoint holds nothing that the log does not, and
  * a failure to write one costs time only (law 5).
- *
- * @module
  */
 
 import { asFailure, DatabaseError } from "../../src/base/errors.ts";

@@ -1,7 +1,5 @@
 /**
  * One collection on its way into a checkpoint: heap, rows, ids, slots, columns.
- *
- * @module
  */
 
 import { ByteWriter, encodeText } from "../../src/base/bytes.ts";

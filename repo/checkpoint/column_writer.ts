@@ -4,8 +4,6 @@
  *
  * Numbers are packed when all of them fit; words are stored only when they are
  * few for their items, because the rows hold them anyway.
- *
- * @module
  */
 
 import { ByteWriter } from "../../src/base/bytes.ts";

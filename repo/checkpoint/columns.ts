@@ -1,8 +1,6 @@
 /**
  * Columns in a checkpoint: from pages to typed arrays. `column_writer.ts` wrote
  * them.
- *
- * @module
  */
 
 import { ByteReader } from "../../src/base/bytes.ts";

@@ -1,8 +1,4 @@
-/**
- * The checkpoint files of a folder, by their names.
- *
- * @module
- */
+/** The checkpoint files of a folder, by their names. */
 
 import type { Storage } from "../../src/storage/storage.ts";
 

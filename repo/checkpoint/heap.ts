@@ -4,8 +4,6 @@
  *
  * Who reads an item gets the item alone where its bytes tell it: stamps are read
  * by who changes it. Never keeps a cell or an item.
- *
- * @module
  */
 
 import { ByteReader } from "../../src/base/bytes.ts";

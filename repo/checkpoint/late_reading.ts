@@ -1,7 +1,5 @@
 /**
  * What reads checkpoints, as far as it is loaded: a young repository has none.
- *
- * @module
  */
 
 import { Late } from "../../src/base/late.ts";

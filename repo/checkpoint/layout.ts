@@ -1,8 +1,6 @@
 /**
  * The checkpoint's parts and where they lie: the words of docs/format-checkpoint.md in
  * types, and how the directory is read. Touches no file.
- *
- * @module
  */
 
 import type { ByteReader } from "../../src/base/bytes.ts";

@@ -7,8 +7,6 @@
  *
  * Architecture invariant: no byte of the log is decoded here before the
  * checksum of its page was compared.
- *
- * @module
  */
 
 import { ByteReader } from "../../src/base/bytes.ts";

@@ -3,8 +3,6 @@
  *
  * Architecture invariant: no byte of a checkpoint is used before the checksum
  * of its page was compared. Knows nothing of what the pages hold.
- *
- * @module
  */
 
 import { crc32 } from "../../src/base/crc32.ts";

@@ -2,8 +2,6 @@
  * Writes a checkpoint file page by page, each with its checksum.
  *
  * A value never crosses a page; streams do. Never reads what it wrote.
- *
- * @module
  */
 
 import { crc32 } from "../../src/base/crc32.ts";

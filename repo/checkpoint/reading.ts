@@ -1,8 +1,4 @@
-/**
- * What opening a repository over a checkpoint takes (`late_reading.ts`).
- *
- * @module
- */
+/** What opening a repository over a checkpoint takes (`late_reading.ts`). */
 
 import { openCheckpoint } from "./checkpoint.ts";
 import { decodeMeta } from "./replica_meta.ts";

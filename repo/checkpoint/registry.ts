@@ -3,8 +3,6 @@
  *
  * Those of the previous checkpoint keep theirs, so that cells can be carried
  * over as bytes.
- *
- * @module
  */
 
 import { toHex } from "../../src/base/bytes.ts";

@@ -1,8 +1,4 @@
-/**
- * What a checkpoint remembers of a repository besides its tables.
- *
- * @module
- */
+/** What a checkpoint remembers of a repository besides its tables. */
 
 import { Credentials, decodeCredential } from "../commit/credentials.ts";
 import { decodeErasure } from "../commit/redaction.ts";

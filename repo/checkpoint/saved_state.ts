@@ -6,8 +6,6 @@
  * cannot be read, the names are kept.
  *
  * Never writes.
- *
- * @module
  */
 
 import { DatabaseError, hasCode } from "../../src/base/errors.ts";

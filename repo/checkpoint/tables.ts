@@ -1,8 +1,4 @@
-/**
- * What the collections of a checkpoint are read with. Types only.
- *
- * @module
- */
+/** What the collections of a checkpoint are read with. Types only. */
 
 import type { CellTables } from "../../src/schema/cell_codec.ts";
 import type { Origin } from "../../src/schema/cell.ts";

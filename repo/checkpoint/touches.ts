@@ -6,8 +6,6 @@
  * it into say nothing there.
  *
  * Architecture invariant: derived data is disposable (law 5).
- *
- * @module
  */
 
 import { ByteReader } from "../../src/base/bytes.ts";

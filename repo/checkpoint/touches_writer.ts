@@ -3,8 +3,6 @@
  * and what came since, in steps; and the checkpoints in which it stands: that over
  * which a log was opened, and those that are written while it is open. For who
  * does not load his code into a page.
- *
- * @module
  */
 
 import { ByteWriter } from "../../src/base/bytes.ts";

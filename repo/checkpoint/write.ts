@@ -7,8 +7,6 @@
  *
  * Architecture invariant: the older checkpoint stays until the newer one is
  * durable, and a failure leaves it as it was (law 5).
- *
- * @module
  */
 
 import { ByteWriter, encodeText } from "../../src/base/bytes.ts";

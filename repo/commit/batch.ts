@@ -8,8 +8,6 @@
  *
  * Architecture invariant: a commit is its bytes (law 1); nothing is encoded
  * again to be checked. Every bound comes from limits.ts (law 10).
- *
- * @module
  */
 
 import type { SessionSigner } from "../../crypto/keys.ts";

@@ -4,8 +4,6 @@
  * Its issuer is the root key, or a key whose own certificate may issue and spans
  * the dates.
  * Dates are compared with commits' clocks, never with a wall clock (law 7).
- *
- * @module
  */
 
 import type { SessionSigner, Signer } from "../../crypto/keys.ts";

@@ -8,8 +8,6 @@
  *
  * Architecture invariant: a commit is its bytes (law 1); an id is computed from
  * the bytes that are stored and travel, never from decoded fields.
- *
- * @module
  */
 
 import { sha256, sha256Into } from "../../crypto/sha256.ts";

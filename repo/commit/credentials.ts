@@ -4,8 +4,6 @@
  * redactions what is erased, retirements which chains are over, and statements what
  * their kinds explain. One table has all of them: a new one is a row here, and one of
  * the checks in `credential_check.ts`.
- *
- * @module
  */
 
 import { assert } from "../../src/base/errors.ts";

@@ -4,8 +4,6 @@
  * Its id stands under every later hash, so that no batch can be moved to
  * another repository or mode. The mode is never negotiated. The same name, root
  * key and mode give the same genesis everywhere.
- *
- * @module
  */
 
 import { sha256 } from "../../crypto/sha256.ts";

@@ -6,8 +6,6 @@
  *
  * Architecture invariant: what is here was checked against the commits that were
  * here; it changes no id, no seal and nothing that is not meant (law 1).
- *
- * @module
  */
 
 import { equalBytes } from "../../src/base/bytes.ts";

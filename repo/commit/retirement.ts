@@ -8,8 +8,6 @@
  * whatever order they come; a server takes no second one.
  *
  * Architecture invariant: what was accepted stands, whatever length is named.
- *
- * @module
  */
 
 import type { ByteReader } from "../../src/base/bytes.ts";

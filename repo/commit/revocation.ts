@@ -8,8 +8,6 @@
  *
  * Architecture invariant: what is refused follows from signed records and the
  * commit's number, never from a clock (law 7).
- *
- * @module
  */
 
 import type { Signer } from "../../crypto/keys.ts";

@@ -3,8 +3,6 @@
  *
  * A replica may write before anybody certified its key: its batches are sealed
  * all the same, and travel when the certificate is there.
- *
- * @module
  */
 
 import type { SessionSigner } from "../../crypto/keys.ts";

@@ -6,8 +6,6 @@
  *
  * Architecture invariant: a record is its bytes (law 1); nothing is encoded again
  * to be checked.
- *
- * @module
  */
 
 import type { SessionSigner, Signer } from "../../crypto/keys.ts";

@@ -5,8 +5,6 @@
  *
  * Architecture invariant: what nobody here understands comes from who may issue,
  * and is bounded all the same (law 10).
- *
- * @module
  */
 
 import { bytes, fixed, struct, u48 } from "../../src/base/layout.ts";

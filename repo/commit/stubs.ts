@@ -4,8 +4,6 @@
  *
  * Architecture invariant: a stub has the id of the commit that it stands for, so
  * a batch that holds some is under its seal as before (law 1).
- *
- * @module
  */
 
 import { sha256 } from "../../crypto/sha256.ts";

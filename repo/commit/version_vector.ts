@@ -3,8 +3,6 @@
  *
  * Chains have no gaps, so a vector names a set of commits exactly.
  * `vector = count varint | (chain {40} | commits varint)*`, chains ascending.
- *
- * @module
  */
 
 import { ByteReader, ByteWriter } from "../../src/base/bytes.ts";

@@ -5,8 +5,6 @@
  *
  * Architecture invariant: only the key of a chain voids its commits, and no more
  * than some, in records of so many bytes: who says what is known says nothing (law 10).
- *
- * @module
  */
 
 import type { ByteReader } from "../../src/base/bytes.ts";

@@ -6,8 +6,6 @@
  * That may be much at first: it is done in slices for who can wait.
  *
  * Architecture invariant: derived data is disposable (law 5).
- *
- * @module
  */
 
 import { bytesOf, erasedHash } from "../commit/batch.ts";

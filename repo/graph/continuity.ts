@@ -1,8 +1,6 @@
 /**
  * Which of its own chains a device may go on with: those of which it can prove
  * that nobody else has more of them.
- *
- * @module
  */
 
 import { compareHlc } from "../../src/base/hlc.ts";

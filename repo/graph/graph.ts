@@ -8,8 +8,6 @@
  *
  * Architecture invariant: the summary is derived (law 5), and is the same
  * whatever the order in which the same commits were added (law 4).
- *
- * @module
  */
 
 import { sha256 } from "../../crypto/sha256.ts";

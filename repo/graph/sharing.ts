@@ -8,8 +8,6 @@
  *
  * Architecture invariant: durable before shared (law 3); a failed sync is final
  * (law 12): nothing is shareable any more that was not before.
- *
- * @module
  */
 
 import type { Mode } from "../commit/genesis.ts";

@@ -7,8 +7,6 @@
  * and gone on with from there.
  *
  * Architecture invariant: derived data is disposable (law 5).
- *
- * @module
  */
 
 import { compareHlc, type Hlc, type Stamp } from "../../src/base/hlc.ts";

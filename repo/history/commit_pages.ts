@@ -4,8 +4,6 @@
  *
  * Architecture invariant: derived data is disposable (law 5); what comes out is
  * what reading the whole log would give.
- *
- * @module
  */
 
 import type { Position } from "../commit/commit.ts";

@@ -6,8 +6,6 @@
  *
  * Architecture invariant: derived data is disposable (law 5); nothing here is
  * needed to open or to write.
- *
- * @module
  */
 
 import { assert } from "../../src/base/errors.ts";

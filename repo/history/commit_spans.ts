@@ -4,8 +4,6 @@
  * found last, as a database keeps pages.
  *
  * Architecture invariant: derived data is disposable (law 5); never writes.
- *
- * @module
  */
 
 import { ByteReader } from "../../src/base/bytes.ts";

@@ -14,8 +14,6 @@
  *
  * Architecture invariant: derived data is disposable (law 5); what comes out is
  * what reading the whole log would give.
- *
- * @module
  */
 
 import type { Hlc } from "../../src/base/hlc.ts";

@@ -1,8 +1,4 @@
-/**
- * What the door asks of commits that are in the log.
- *
- * @module
- */
+/** What the door asks of commits that are in the log. */
 
 import { equalBytes } from "../../src/base/bytes.ts";
 import type { Batch } from "../commit/batch.ts";

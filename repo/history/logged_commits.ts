@@ -3,8 +3,6 @@
  * past are made from.
  *
  * Types only.
- *
- * @module
  */
 
 import type { Batch } from "../commit/batch.ts";

@@ -9,8 +9,6 @@
  *
  * Architecture invariant: same commits, same past (law 4); what comes out is
  * what folding every operation gives (`scannedStateOf` in `time_travel.ts`).
- *
- * @module
  */
 
 import { ByteReader } from "../../src/base/bytes.ts";

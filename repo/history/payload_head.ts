@@ -1,8 +1,6 @@
 /**
  * What stands first in payloads: their shapes. Nearly always they are those of the
  * payload before, and are read once.
- *
- * @module
  */
 
 import type { ByteReader } from "../../src/base/bytes.ts";

@@ -7,8 +7,6 @@
  *
  * Architecture invariant: same commits, same past, whatever the order of arrival
  * (law 4).
- *
- * @module
  */
 
 import { decodeAscii } from "../../src/base/bytes.ts";

@@ -8,8 +8,6 @@
  * but the log's bytes. What a record says again is not noted again.
  *
  * Architecture invariant: derived data is disposable (law 5).
- *
- * @module
  */
 
 import { ByteReader } from "../../src/base/bytes.ts";

@@ -7,8 +7,6 @@
  * is the life of the log (its epoch): a copy begins another one.
  *
  * Never writes to the source.
- *
- * @module
  */
 
 import { DatabaseError } from "../../src/base/errors.ts";

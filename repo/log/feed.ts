@@ -13,8 +13,6 @@
  *
  * Architecture invariant: what is read grows with the bytes that are asked for,
  * never with the log.
- *
- * @module
  */
 
 import { ByteWriter } from "../../src/base/bytes.ts";

@@ -1,8 +1,6 @@
 /**
  * The bytes of a log: file names, segment headers and record frames, as in
  * docs/format.md. Pure; reads and writes no file.
- *
- * @module
  */
 
 import { ByteReader, ByteWriter, decodeText } from "../../src/base/bytes.ts";

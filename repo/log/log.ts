@@ -10,8 +10,6 @@
  *
  * Order of effects in an append: grow the file by zeros, then write the record;
  * a new segment's name is durable before the first record is written into it.
- *
- * @module
  */
 
 import { assert, DatabaseError } from "../../src/base/errors.ts";

@@ -8,8 +8,6 @@
  *
  * Architecture invariant: what is mended are again the bytes that were stored
  * (law 1); its address, and all others, stay.
- *
- * @module
  */
 
 import { crc32 } from "../../src/base/crc32.ts";

@@ -11,8 +11,6 @@
  * Architecture invariant: the order is a function of the log's bytes: marks can
  * be checked by whoever reads them, and by a client that is told of the batches
  * that it is not sent.
- *
- * @module
  */
 
 import { sha256 } from "../../crypto/sha256.ts";

@@ -1,8 +1,6 @@
 /**
  * Records of a log of this very device, as they stand there: what its tabs and
  * the owner of its files give each other.
- *
- * @module
  */
 
 import { crc32 } from "../../src/base/crc32.ts";

@@ -4,8 +4,6 @@
  *
  * Architecture invariant: a repair destroys nothing; its copy is durable before
  * the log is cut.
- *
- * @module
  */
 
 import { DatabaseError } from "../../src/base/errors.ts";

@@ -4,8 +4,6 @@
  * are asked for.
  *
  * Never writes, but for the one byte of a header that a repair sets right.
- *
- * @module
  */
 
 import { assert, DatabaseError, hasCode } from "../../src/base/errors.ts";

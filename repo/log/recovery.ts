@@ -9,8 +9,6 @@
  * Architecture invariant: bytes that were acknowledged are never cut without an
  * error or a repair that was asked for. A sync mark behind _e_ proves that the
  * bytes at _e_ had been durable.
- *
- * @module
  */
 
 import { DatabaseError } from "../../src/base/errors.ts";

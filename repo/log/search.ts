@@ -9,8 +9,6 @@
  *     crc(a ‖ b) = crc(a) · x^(8 |b|) + crc(b)   in GF(2)[x] mod the polynomial,
  *
  * so one pass for P makes every candidate equally cheap, however long.
- *
- * @module
  */
 
 import { crc32 } from "../../src/base/crc32.ts";

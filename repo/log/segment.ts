@@ -4,8 +4,6 @@
  *
  * Addresses in, addresses out; only this file turns them into
  * offsets.
- *
- * @module
  */
 
 import { crc32 } from "../../src/base/crc32.ts";

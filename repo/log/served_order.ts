@@ -8,8 +8,6 @@
  * It ends where a copy is opened (the file `sync` names the folder, and no backup
  * has it), and where a repair, or the crash of a log that is shared before it is
  * synced, may have taken what was given out.
- *
- * @module
  */
 
 import { equalBytes } from "../../src/base/bytes.ts";

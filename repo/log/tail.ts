@@ -6,8 +6,6 @@
  *
  * Order of effects: zeros behind the record's place, then the record, so that a
  * failure leaves no record that its caller was told is not there.
- *
- * @module
  */
 
 import { crc32 } from "../../src/base/crc32.ts";

@@ -10,8 +10,6 @@
  *
  * Architecture invariant: nothing else changes, no address moves, and what is
  * erased stands in no file when it is noted as done.
- *
- * @module
  */
 
 import { sha256 } from "../../crypto/sha256.ts";

@@ -1,8 +1,6 @@
 /**
  * What a redaction of some items has to say: every commit here that said
  * something of them, with what it was and what is left of it.
- *
- * @module
  */
 
 import type { Signer } from "../../crypto/keys.ts";

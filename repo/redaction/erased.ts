@@ -3,8 +3,6 @@
  *
  * Architecture invariant: what is erased was checked by both of its hashes, as
  * far as there is one record that knows all of it.
- *
- * @module
  */
 
 import { sha256 } from "../../crypto/sha256.ts";

@@ -4,8 +4,6 @@
  *
  * Architecture invariant: a record keeps its address and its length, so nothing
  * that points into the log has to be told.
- *
- * @module
  */
 
 import { ByteWriter } from "../../src/base/bytes.ts";

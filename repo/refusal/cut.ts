@@ -9,8 +9,6 @@
  *
  * Architecture invariant: it takes out what cannot go on and nothing else
  * (law 11); what stays is the same as where the rest never was (law 4).
- *
- * @module
  */
 
 import { getOrMake } from "../../src/base/collections.ts";

@@ -4,8 +4,6 @@
  *
  * Who meets the first one without it says so before anything has changed, and is
  * told of it again: a tab by its inbox, a conversation by its next connection.
- *
- * @module
  */
 
 import { Late } from "../../src/base/late.ts";

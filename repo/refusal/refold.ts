@@ -3,8 +3,6 @@
  *
  * Architecture invariant: what stays is the same as where the void commits
  * never were (law 4).
- *
- * @module
  */
 
 import { decodeAscii } from "../../src/base/bytes.ts";

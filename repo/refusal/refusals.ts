@@ -4,8 +4,6 @@
  * Architecture invariant: a refusal stays until it is dealt with (law 11). A
  * retry and its record are whole together or not at all: the record stands
  * right before the commit and says which one it is.
- *
- * @module
  */
 
 import type { Stamp } from "../../src/base/hlc.ts";

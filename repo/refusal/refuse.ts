@@ -8,8 +8,6 @@
  *
  * Architecture invariant: a refusal undoes what was refused and nothing else
  * (law 11); what stays is the same as where the refused commits never were (law 4).
- *
- * @module
  */
 
 import type { SessionSigner } from "../../crypto/keys.ts";

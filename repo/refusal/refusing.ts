@@ -1,8 +1,6 @@
 /**
  * What makes commits void and writes commits again: loaded together, when a
  * refusal is first heard of (`late_refusing.ts`).
- *
- * @module
  */
 
 // As in src/db/online.ts.

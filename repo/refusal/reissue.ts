@@ -8,8 +8,6 @@
  *
  * Architecture invariant: nothing that its author wrote is lost, and nothing
  * written twice (law 11).
- *
- * @module
  */
 
 import { compareStamps, type Stamp } from "../../src/base/hlc.ts";

@@ -9,8 +9,6 @@
  *
  * Architecture invariant: a refusal stays, over restarts and checkpoints, until
  * it is retried, discarded or reissued (law 11).
- *
- * @module
  */
 
 import { decodeText, encodeText } from "../../src/base/bytes.ts";

@@ -6,8 +6,6 @@
  * Few ever need it: it is loaded when somebody asks for it.
  *
  * Architecture invariant: a repair destroys nothing.
- *
- * @module
  */
 
 import { type Checkpoint, openCheckpoint } from "../checkpoint/checkpoint.ts";

@@ -10,8 +10,6 @@
  * In the file `salvage` (docs/format.md). It is ground: nothing else has it.
  *
  * Architecture invariant: what cannot be proved is not shared (laws 2 and 3).
- *
- * @module
  */
 
 import { ByteReader } from "../../src/base/bytes.ts";

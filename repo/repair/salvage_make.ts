@@ -3,8 +3,6 @@
  *
  * Architecture invariant: a repair destroys nothing. The file is durable before
  * anything is written on top of it.
- *
- * @module
  */
 
 import { ByteWriter, equalBytes } from "../../src/base/bytes.ts";

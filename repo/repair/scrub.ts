@@ -8,8 +8,6 @@
  *
  * Architecture invariant: what is not durable yet is left alone, and a step reads
  * no more than its share; no clock but that of the World (law 9).
- *
- * @module
  */
 
 import { DatabaseError } from "../../src/base/errors.ts";

@@ -7,8 +7,6 @@
  *
  * Architecture invariant: what is checked are the bytes that were stored;
  * nothing is encoded anew (law 1).
- *
- * @module
  */
 
 import { equalBytes } from "../../src/base/bytes.ts";

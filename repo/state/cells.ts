@@ -4,8 +4,6 @@
  *
  * An item that was read from a checkpoint needs no cell until somebody changes
  * it, which saves a fifth of the memory of a collection that is only read.
- *
- * @module
  */
 
 import { type Cell, isBlank, WideCell } from "../../src/schema/cell.ts";

@@ -6,8 +6,6 @@
  * (or one that a column cannot tell from "absent": NaN, null) ends it, and the
  * readers fall back to the items; so a column never shows anything that the
  * items do not. Never decodes items by itself.
- *
- * @module
  */
 
 import type { FieldKind, Value } from "../../src/schema/patch.ts";

@@ -3,8 +3,6 @@
  *
  * The table tells it of every put, whoever made it: own writes, what was
  * admitted, and what is void. So it is never stale.
- *
- * @module
  */
 
 import { sha256 } from "../../crypto/sha256.ts";

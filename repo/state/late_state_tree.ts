@@ -1,8 +1,6 @@
 /**
  * Digests of the state, as far as their code is loaded: a server has it, and a
  * page when it audits (`sync/late_audit.ts`).
- *
- * @module
  */
 
 import { Late } from "../../src/base/late.ts";

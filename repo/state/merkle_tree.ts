@@ -8,8 +8,6 @@
  * for the other (RFC 6962, section 2.1).
  *
  * Architecture invariant: after a change only the path to it is hashed again.
- *
- * @module
  */
 
 import { sha256 } from "../../crypto/sha256.ts";

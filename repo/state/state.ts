@@ -6,8 +6,6 @@
  *
  * Architecture invariant: same commits, same state, whatever the order of
  * arrival (law 4).
- *
- * @module
  */
 
 import { limits } from "../../src/base/limits.ts";

@@ -6,8 +6,6 @@
  * is, and follows the state from then on: it is for audits. What a cell says does
  * not depend on schemas. All of it is done in slices, whoever asks for it; an
  * answer is of the state as it was in one of them.
- *
- * @module
  */
 
 import { limits } from "../../src/base/limits.ts";

@@ -6,8 +6,6 @@
  * asked for; columns are built on first use and kept up to date by every put.
  * A deleted item's cell stays as a tombstone. The table never merges, never
  * writes, and never asks whether a change was allowed.
- *
- * @module
  */
 
 import { DatabaseError } from "../../src/base/errors.ts";

@@ -4,8 +4,6 @@
  * It numbers the chain, names its parents and seals its batches. A new
  * incarnation begins whenever continuity cannot be proved (docs/architecture.md); it is
  * chosen with the first commit, so that merely opening leaves no trace.
- *
- * @module
  */
 
 import { ByteWriter, equalBytes } from "../../src/base/bytes.ts";

@@ -10,8 +10,6 @@
  *
  * Architecture invariant: effects happen in the order in which a crash may
  * stop them: append, sync, then tell (law 3).
- *
- * @module
  */
 
 import { type Deferred, deferred } from "../../src/base/deferred.ts";

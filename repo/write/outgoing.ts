@@ -7,8 +7,6 @@
  *
  * Architecture invariant: what was not acknowledged is given out again to the
  * next owner, whole and in order: no write is lost, and none looks like two.
- *
- * @module
  */
 
 import { equalBytes } from "../../src/base/bytes.ts";

@@ -4,8 +4,6 @@
  *
  * Architecture invariant: a chain is retired at the length that it has everywhere,
  * and never one that a tab may still write.
- *
- * @module
  */
 
 import type { SessionSigner } from "../../crypto/keys.ts";

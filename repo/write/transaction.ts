@@ -4,8 +4,6 @@
  * It reads through its own writes and leaves the tables as they are until it is
  * committed as a whole; a transaction that throws never happened. New ids are
  * reserved in their tables meanwhile, so that each is looked up and kept once.
- *
- * @module
  */
 
 import { DatabaseError } from "../../src/base/errors.ts";

@@ -5,8 +5,6 @@
  * queue, and puts the session's certificate ahead of its first batch.
  *
  * Architecture invariant: visible at once, durable before shared (law 3).
- *
- * @module
  */
 
 import { DatabaseError } from "../../src/base/errors.ts";

@@ -5,8 +5,6 @@
  * Integers are little-endian; `varint` is LEB128, at most 53 bits, in as few
  * bytes as it takes. A reader never looks past its end: running out is a
  * `SyntaxError`, the one error that decoders throw on foreign bytes.
- *
- * @module
  */
 
 import { native } from "./system.ts";

@@ -1,8 +1,4 @@
-/**
- * What maps and sorted lists lack.
- *
- * @module
- */
+/** What maps and sorted lists lack. */
 
 /** The value of a key; made and set where the map has none. */
 export function getOrMake<K, V>(map: Map<K, V>, key: K, make: () => V): V {

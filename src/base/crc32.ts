@@ -1,8 +1,6 @@
 /**
  * CRC-32 (ISO-HDLC: the one of zlib, PNG and Ethernet), reflected polynomial
  * 0xEDB88320. Detects accidents, not attacks.
- *
- * @module
  */
 
 import { allowance, native } from "./system.ts";

@@ -1,8 +1,6 @@
 /**
  * A promise together with what settles it: `Promise.withResolvers` for
  * platforms that do not have it yet.
- *
- * @module
  */
 
 export interface Deferred<T> {

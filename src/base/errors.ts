@@ -4,8 +4,6 @@
  * Our own bug: {@linkcode assert} stops. Foreign input: a {@linkcode Refusal}
  * value travels back (parsers throw `SyntaxError`; only the door catches it).
  * The machine and the caller: one {@linkcode DatabaseError} with a stable code.
- *
- * @module
  */
 
 /** Stable codes of {@linkcode DatabaseError}; programs may switch on them. */

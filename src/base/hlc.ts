@@ -4,8 +4,6 @@
  * After Kulkarni, Demirbas et al., "Logical Physical Clocks" (2014). A reading
  * exceeds every reading it was told of, and stays close to the wall clock.
  * Never reads a clock by itself.
- *
- * @module
  */
 
 /** One reading: wall milliseconds (48 bits) and a counter (16 bits). */

@@ -1,7 +1,5 @@
 /**
  * Options that nobody knows: a misspelled one would be overlooked in silence.
- *
- * @module
  */
 
 import { DatabaseError } from "./errors.ts";

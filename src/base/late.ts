@@ -3,8 +3,6 @@
  *
  * Who needs it at once where it is not here meets {@linkcode Late.unloaded}
  * before anything has changed, loads it, and asks again.
- *
- * @module
  */
 
 import { DatabaseError } from "./errors.ts";

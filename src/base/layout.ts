@@ -6,8 +6,6 @@
  * Two encodings of one value would be two names of one thing, so a reader
  * refuses the forms that our writers never make, with a `SyntaxError` and
  * nothing else. The hot codecs (patches, cells, batches) are written by hand.
- *
- * @module
  */
 
 import { ByteReader, ByteWriter, decodeText, encodeText } from "./bytes.ts";

@@ -3,8 +3,6 @@
  *
  * Architecture invariant: nothing from outside is unbounded (law 10). A module
  * that meets foreign bytes, names, sizes or counts takes its bound from here.
- *
- * @module
  */
 
 const KiB = 1024;

@@ -3,8 +3,6 @@
  * bytes, and a process without room ends, with all that it has open.
  *
  * One of the few files that may touch the platform.
- *
- * @module
  */
 
 import { builtin } from "./system.ts";

@@ -4,8 +4,6 @@
  * `ranges = n varint | (gap varint | count varint)*`: what lies before a range,
  * and how many numbers it has; neighbours are one range, so that a set has one
  * encoding.
- *
- * @module
  */
 
 import type { ByteReader, ByteWriter } from "./bytes.ts";

@@ -5,8 +5,6 @@
  * starts there is never ahead of the server, whatever becomes of this device's
  * wall clock: time goes on by whichever of its two clocks has gone further.
  * The monotonic one stands still in machines that sleep, the wall clock is set.
- *
- * @module
  */
 
 import { limits } from "./limits.ts";

@@ -3,8 +3,6 @@
  *
  * One of the few files that may touch the platform. It runs everywhere: what a
  * platform lacks is `undefined`, and the caller falls back to plain code.
- *
- * @module
  */
 
 import type { World } from "./world.ts";

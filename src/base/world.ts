@@ -3,8 +3,6 @@
  *
  * Architecture invariant: the core reads no clock, dice, disk or wire by
  * itself (law 9); it takes a {@linkcode World}, so that a seed replays a run.
- *
- * @module
  */
 
 /** What the core may ask of the world around it. */

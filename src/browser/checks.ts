@@ -1,8 +1,6 @@
 /**
  * Checks of what arrives from other pages: they look whether a structured clone
  * is what it must be, and give it its type. Nothing is copied.
- *
- * @module
  */
 
 /** Says whether a value is a `T`. */

@@ -1,8 +1,4 @@
-/**
- * Coded errors as data, between a tab and its owner.
- *
- * @module
- */
+/** Coded errors as data, between a tab and its owner. */
 
 import { DatabaseError, type ErrorCode } from "../base/errors.ts";
 import { limits } from "../base/limits.ts";

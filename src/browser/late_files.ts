@@ -1,8 +1,6 @@
 /**
  * A database of a page whose files are with the page itself; loaded when one is
  * opened.
- *
- * @module
  */
 
 import { lateDoor } from "../../repo/admission/door.ts";

@@ -4,8 +4,6 @@
  *
  * Architecture invariant: a lock that was granted is held until it is given
  * back, stolen, or its page or worker is gone; nothing else ends it.
- *
- * @module
  */
 
 import { deferred } from "../base/deferred.ts";

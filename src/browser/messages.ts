@@ -8,8 +8,6 @@
  *
  * Architecture invariant: nothing from outside is unbounded (law 10). A page of
  * the same origin is trusted with the data, not with our memory or our types.
- *
- * @module
  */
 
 import { limits } from "../base/limits.ts";

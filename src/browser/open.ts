@@ -1,7 +1,5 @@
 /**
  * Opening a database in a page: its worker, its locks, its line to the owner.
- *
- * @module
  */
 
 import { toHex } from "../base/bytes.ts";

@@ -6,8 +6,6 @@
  *
  * Architecture invariant: an owner that is closed or fenced says nothing any
  * more; only a tab that is a member is heard.
- *
- * @module
  */
 
 import { equalBytes, fromHex } from "../base/bytes.ts";

@@ -5,8 +5,6 @@
  * are kept by the connection; functions stay in the tabs and are asked there.
  *
  * Architecture invariant: a tab that is gone keeps nobody waiting.
- *
- * @module
  */
 
 import { equalBytes } from "../base/bytes.ts";

@@ -3,8 +3,6 @@
  *
  * Architecture invariant: an image holds the log up to a point and nothing
  * behind it, so that what the tab is told from there on is all it lacks.
- *
- * @module
  */
 
 import {

@@ -4,8 +4,6 @@
  *
  * Architecture invariant: a tab is gone when its lock was granted to us, or it
  * said so; silence proves nothing. Nothing of a tab that is gone is heard.
- *
- * @module
  */
 
 import { limits } from "../base/limits.ts";

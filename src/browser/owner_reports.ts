@@ -1,8 +1,6 @@
 /**
  * What tabs are told of the database as a whole: storage, connection, session,
  * repositories and tabs; whenever it changed, at most once a frame.
- *
- * @module
  */
 
 import type { World } from "../base/world.ts";

@@ -1,8 +1,6 @@
 /**
  * The repositories of an owner: opened when a tab asks, closed when none has
  * them open any more, opened again after their log failed.
- *
- * @module
  */
 
 import { parseRepositoryName, replicaFolder } from "../../repo/mod.ts";

@@ -7,8 +7,6 @@
  *
  * Architecture invariant: acknowledged means durable (Fast: handed to the
  * medium in order); what another tab is shown is durable, too (law 3).
- *
- * @module
  */
 
 import { batchHead } from "../../repo/commit/batch.ts";

@@ -4,8 +4,6 @@
  *
  * The device is one peer of the server and may have many tabs: the tab that
  * showed something last speaks for it, and each tab hears of the others.
- *
- * @module
  */
 
 import { assert } from "../base/errors.ts";

@@ -5,8 +5,6 @@
  *
  * Architecture invariant: files are touched only between the moment in which
  * the lock was granted and the moment in which it is given back or lost.
- *
- * @module
  */
 
 import { assert, DatabaseError } from "../base/errors.ts";

@@ -9,8 +9,6 @@
  *
  * A message is a structured clone, so it is plain data of our own already;
  * it is looked at and handed on, never copied.
- *
- * @module
  */
 
 import { limits } from "../base/limits.ts";

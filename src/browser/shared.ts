@@ -2,8 +2,6 @@
  * `@sheaf/sheaf` as a page has it: the same names, light enough for modules that
  * page and server share. Who opens a database on a medium of its own loads the
  * rest.
- *
- * @module
  */
 
 import type { Database } from "../db/face.ts";

@@ -3,8 +3,6 @@
  *
  * Architecture invariant: an opening never waits for ever for a worker that
  * nobody can hear: it fails, and says what `worker` must lead to.
- *
- * @module
  */
 
 import { DatabaseError } from "../base/errors.ts";

@@ -1,8 +1,6 @@
 /**
  * How a repository stands with the server, as the owner of the files reports it
  * to a tab: what a connection's own channel says elsewhere.
- *
- * @module
  */
 
 import type {

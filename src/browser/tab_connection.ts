@@ -4,8 +4,6 @@
  *
  * Credentials that are data go to the owner; functions stay here and are asked
  * when they are needed.
- *
- * @module
  */
 
 import { DatabaseError } from "../base/errors.ts";

@@ -7,8 +7,6 @@
  *
  * Architecture invariant: reads and writes are calls within the page; only
  * opening and durability wait for the owner.
- *
- * @module
  */
 
 import { toHex } from "../base/bytes.ts";

@@ -4,8 +4,6 @@
  *
  * Architecture invariant: the page's thread is not held for longer than
  * `tabSliceMsMax` at a time by what others wrote, except by a single record.
- *
- * @module
  */
 
 import type { Followed, LogPoint, OwnRecord } from "../../repo/mod.ts";

@@ -2,8 +2,6 @@
  * Waiting for code that a device turns out to need: what takes commits back, where
  * a tab hears of a refusal, and what folds rich kinds, where another page's schema
  * has some.
- *
- * @module
  */
 
 import type { Unloaded } from "../base/late.ts";

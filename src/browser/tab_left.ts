@@ -7,8 +7,6 @@
  *
  * Architecture invariant: a chain of which something is kept is lent to nobody
  * before that was handed in: no number of a chain ever stands for two commits.
- *
- * @module
  */
 
 import { fromBase64, toBase64 } from "../base/bytes.ts";

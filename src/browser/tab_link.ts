@@ -4,8 +4,6 @@
  *
  * Architecture invariant: messages of an owner that is not the newest one are
  * never heard; a question that was not answered is asked again of the next one.
- *
- * @module
  */
 
 import { type Deferred, deferred } from "../base/deferred.ts";

@@ -1,8 +1,6 @@
 /**
  * The page of a tab: whether somebody sees it, and its sleep, as the platform
  * tells them.
- *
- * @module
  */
 
 import { holdLock, type Locks, ownerLock } from "./locks.ts";

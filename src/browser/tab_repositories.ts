@@ -1,8 +1,6 @@
 /**
  * The repositories of a tab: opened once each, and closed with the owner's
  * knowledge.
- *
- * @module
  */
 
 import { FollowingWorld } from "../base/server_clock.ts";

@@ -5,8 +5,6 @@
  * Architecture invariant: a write is durable when the owner of the files said so
  * (law 3). Until then it stays here, and goes to the next owner as well: it is
  * the same commit, so taking it twice is taking it once.
- *
- * @module
  */
 
 import { toHex } from "../base/bytes.ts";

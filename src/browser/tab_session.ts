@@ -1,8 +1,4 @@
-/**
- * The device's session, as the owner of its files reports it to a tab.
- *
- * @module
- */
+/** The device's session, as the owner of its files reports it to a tab. */
 
 import { isWebKey } from "../../crypto/web_keys.ts";
 import { decodeCertificate, type Session } from "../../repo/mod.ts";

@@ -1,8 +1,6 @@
 /**
  * The files of one repository in a tab: an image in memory, whose log is durable
  * when the owner of the real files says so.
- *
- * @module
  */
 
 import { memoryStorage } from "../storage/memory_storage.ts";

@@ -3,8 +3,6 @@
  * order mark. The first record names the fields.
  *
  * An empty cell is a missing value; a quoted empty cell is an empty string.
- *
- * @module
  */
 
 import { CsvError, parse, type Parser } from "csv-parse";

@@ -1,8 +1,4 @@
-/**
- * Opening databases, the schemas that are written with, and writing.
- *
- * @module
- */
+/** Opening databases, the schemas that are written with, and writing. */
 
 import { statSync } from "node:fs";
 import { join } from "node:path";

@@ -5,8 +5,6 @@
  * double does not hold, and all but the last value of a key that stands twice.
  *
  * Architecture invariant: what is parsed here says what its text says.
- *
- * @module
  */
 
 /** JSON that would lose something by being parsed. */

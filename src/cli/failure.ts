@@ -4,8 +4,6 @@
  * decided otherwise, 130 interrupted).
  *
  * Never prints a stack trace unless `--debug` was given.
- *
- * @module
  */
 
 import { escapeControls } from "./output.ts";

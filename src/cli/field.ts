@@ -2,8 +2,6 @@
  * Fields, items, rows and drafts, as the command line reads and prints them.
  *
  * Types only.
- *
- * @module
  */
 
 import type { FieldKind, Item, Value } from "../schema/patch.ts";

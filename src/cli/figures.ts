@@ -1,8 +1,4 @@
-/**
- * Figures for people: counts, bytes, durations and moments as short text.
- *
- * @module
- */
+/** Figures for people: counts, bytes, durations and moments as short text. */
 
 const counts = new Intl.NumberFormat("en-US");
 

@@ -3,8 +3,6 @@
  *
  * Architecture invariant: a batch is written whole or not at all; the row that
  * stops it is named by its line.
- *
- * @module
  */
 
 import type { Repository } from "../db/repository.ts";

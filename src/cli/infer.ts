@@ -5,8 +5,6 @@
  * ISO 8601 dates, a number field in CSV nothing but numbers that survive being
  * one (`007` and a 20-digit id stay strings). A field that any row lacks is
  * optional.
- *
- * @module
  */
 
 import { limits } from "../base/limits.ts";

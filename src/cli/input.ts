@@ -4,8 +4,6 @@
  *
  * Standard input is spooled to a temporary file, because inferring a schema
  * reads everything once before the import reads it again.
- *
- * @module
  */
 
 import { createWriteStream, rmSync } from "node:fs";

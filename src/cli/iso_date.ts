@@ -3,8 +3,6 @@
  * its zone, to the millisecond.
  *
  * A time without a zone is none: it would depend on the machine that reads it.
- *
- * @module
  */
 
 const iso =

@@ -4,8 +4,6 @@
  * An array is cut into its elements by a scanner that only knows strings and
  * brackets; `exact_json.ts` then judges each element, so nothing malformed passes
  * and nothing is lost.
- *
- * @module
  */
 
 import { InexactJson, parseExactJson } from "./exact_json.ts";

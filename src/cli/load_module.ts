@@ -1,8 +1,4 @@
-/**
- * Modules of the app that a command is given: rules, logins.
- *
- * @module
- */
+/** Modules of the app that a command is given: rules, logins. */
 
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";

@@ -3,8 +3,6 @@
  *
  * Exit codes: 0 done, 1 something failed or was found bad, 2 wrong usage,
  * 130 stopped by Ctrl-C.
- *
- * @module
  */
 
 import process from "node:process";

@@ -14,8 +14,6 @@
  *
  * Architecture invariant: foreign bytes are refused by the number of their item,
  * and never give a value that MessagePack's own types cannot say.
- *
- * @module
  */
 
 import { Packr } from "msgpackr/pack";

@@ -9,8 +9,6 @@
  *
  * Architecture invariant: whatever comes from a database or a file passes
  * through here before it reaches a terminal.
- *
- * @module
  */
 
 import { closeSync, openSync, writeSync } from "node:fs";

@@ -1,8 +1,4 @@
-/**
- * The commands with their options, examples and defaults.
- *
- * @module
- */
+/** The commands with their options, examples and defaults. */
 
 import {
   Command,

@@ -1,8 +1,6 @@
 /**
  * Progress of long work on standard error: a bar on a terminal, elsewhere a
  * plain line now and then.
- *
- * @module
  */
 
 import type { Output } from "./output.ts";

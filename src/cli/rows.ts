@@ -4,8 +4,6 @@
  * A raw row is what stands in the file: strings in CSV, JSON values in JSON, and
  * values as they are in MessagePack.
  * What a field makes of it is decided in `infer.ts` and `importer.ts`.
- *
- * @module
  */
 
 import { type Format, type Input, textOf } from "./input.ts";

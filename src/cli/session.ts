@@ -4,8 +4,6 @@
  *
  * Architecture invariant: whatever happens in a command, the database that it
  * opened is closed before the process ends.
- *
- * @module
  */
 
 import type { Database } from "../db/database.ts";

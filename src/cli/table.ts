@@ -2,8 +2,6 @@
  * Text tables: aligned columns that fit the terminal, numbers to the right.
  *
  * Cells are escaped here, so a table may always be printed as it is.
- *
- * @module
  */
 
 import { escapeControls } from "./output.ts";

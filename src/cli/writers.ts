@@ -4,8 +4,6 @@
  * Dates are ISO 8601, bytes base64, sets, lists and maps JSON, so that an
  * import of the output gives the same items. For a terminal every steering
  * character is escaped (in JSON the value stays the same).
- *
- * @module
  */
 
 import { toBase64 } from "../base/bytes.ts";

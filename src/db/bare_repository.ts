@@ -3,8 +3,6 @@
  *
  * Who owns the files for a browser's pages has no more of it; what users hold
  * is built upon it.
- *
- * @module
  */
 
 import { checkOptions } from "../base/known_options.ts";

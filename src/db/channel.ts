@@ -3,8 +3,6 @@
  * it uses, so that nothing of `sync/` is loaded before somebody connects.
  *
  * Types only.
- *
- * @module
  */
 
 import type { ChannelAudit as AuditReport } from "../../sync/client_report.ts";

@@ -1,8 +1,4 @@
-/**
- * A collection that can be written: each call is one atomic transaction.
- *
- * @module
- */
+/** A collection that can be written: each call is one atomic transaction. */
 
 import { DatabaseError } from "../base/errors.ts";
 import { checkNoOptions } from "../base/known_options.ts";

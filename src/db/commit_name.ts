@@ -2,8 +2,6 @@
  * Names of commits for people and URLs: the chain in 80 hexadecimal digits, a
  * colon and the number. A chain admits one commit a number, so the name is
  * exact; a unique beginning of at least four digits is enough to ask with.
- *
- * @module
  */
 
 import { DatabaseError } from "../base/errors.ts";

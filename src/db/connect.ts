@@ -6,8 +6,6 @@
  * before: a database that never connects pays nothing for it.
  *
  * Architecture invariant: closing waits for nothing remote.
- *
- * @module
  */
 
 import { DatabaseError } from "../base/errors.ts";

@@ -2,8 +2,6 @@
  * Ways to a server: addresses, connectors that are no URL, and what a server says
  * of itself before anybody logs in. Transports are loaded when somebody
  * connects, so that a database that never does pays nothing for them.
- *
- * @module
  */
 
 import { toHex } from "../base/bytes.ts";

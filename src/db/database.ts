@@ -1,8 +1,4 @@
-/**
- * Opening a database in Deno: on a folder, or on any medium.
- *
- * @module
- */
+/** Opening a database in Deno: on a folder, or on any medium. */
 
 import { indexes } from "../query/indexes.ts";
 import { lateIndexes } from "../query/late_indexes.ts";

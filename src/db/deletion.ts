@@ -1,8 +1,6 @@
 /**
  * Deleting a repository: what is asked for, and what would be lost. Loaded when
  * the first one is deleted.
- *
- * @module
  */
 
 // As in src/db/online.ts.

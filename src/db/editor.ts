@@ -1,8 +1,6 @@
 /**
  * The editor of one collection: turns what an app asks for into operations of
  * a transaction. It decides nothing about durability, batches or signatures.
- *
- * @module
  */
 
 import { DatabaseError } from "../base/errors.ts";

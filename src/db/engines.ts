@@ -1,8 +1,6 @@
 /**
  * The query engines of one repository, or of one of its snapshots: one a
  * collection, made when it is first asked for.
- *
- * @module
  */
 
 import type { World } from "../base/world.ts";

@@ -1,8 +1,4 @@
-/**
- * The public names that are the same in Deno and in a browser's page.
- *
- * @module
- */
+/** The public names that are the same in Deno and in a browser's page. */
 
 export { DatabaseError, type ErrorCode } from "../base/errors.ts";
 export type { World } from "../base/world.ts";

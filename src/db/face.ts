@@ -3,8 +3,6 @@
  * of a browser device.
  *
  * Types, and what is the same everywhere.
- *
- * @module
  */
 
 import { DatabaseError } from "../base/errors.ts";

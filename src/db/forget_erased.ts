@@ -1,8 +1,6 @@
 /**
  * What small files beside a repository say of items that are erased goes, too:
  * what could be undone, and own edits that lost.
- *
- * @module
  */
 
 import type { ItemName } from "../../repo/mod.ts";

@@ -4,8 +4,6 @@
  * Read from the log. Where an index tells what touches an item (see
  * `repo/history/item_touches.ts`), only its commits are read; in a page, all are.
  * Commits of a repository are counted in one pass, and a page reads its own.
- *
- * @module
  */
 
 import { DatabaseError } from "../base/errors.ts";

@@ -1,8 +1,4 @@
-/**
- * Ordered indexes, for who loads them when they are needed.
- *
- * @module
- */
+/** Ordered indexes, for who loads them when they are needed. */
 
 // As in online.ts.
 import "../../repo/mod.ts";

@@ -3,8 +3,6 @@
  * their public face.
  *
  * Never exported from `mod.ts`.
- *
- * @module
  */
 
 import { assert } from "../base/errors.ts";

@@ -1,8 +1,4 @@
-/**
- * Items by name.
- *
- * @module
- */
+/** Items by name. */
 
 import type { ItemName } from "../../repo/mod.ts";
 

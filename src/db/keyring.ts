@@ -8,8 +8,6 @@
  *
  * Architecture invariant: durable before shared (law 3): a certificate or a new
  * key is on the medium before it signs for anybody else to see.
- *
- * @module
  */
 
 import { equalBytes, toHex } from "../base/bytes.ts";

@@ -9,8 +9,6 @@
  *
  * Architecture invariant: nothing that is wrong with the copy is ever an error
  * (law 5), and what was damaged is kept beside.
- *
- * @module
  */
 
 import { type ByteReader, type ByteWriter, equalBytes } from "../base/bytes.ts";

@@ -1,8 +1,6 @@
 /**
  * Who listens to something that changes: told in the order in which they came,
  * and apart from each other's failures.
- *
- * @module
  */
 
 export class Listeners {

@@ -3,8 +3,6 @@
  *
  * It wires and delegates: storage below, replicas in `repo/`, collections
  * beside it. No policy lives here.
- *
- * @module
  */
 
 import { checkNoOptions, checkOptions } from "../base/known_options.ts";

@@ -4,8 +4,6 @@
  *
  * Architecture invariant: nothing that is wrong with such a file is ever an
  * error (law 5).
- *
- * @module
  */
 
 import { limits } from "../base/limits.ts";

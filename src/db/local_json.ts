@@ -10,8 +10,6 @@
  *
  * Architecture invariant: what is damaged, or another repository's, is as if it
  * were not there (law 5).
- *
- * @module
  */
 
 import {

@@ -1,8 +1,6 @@
 /**
  * How a device gets its certificate: what an app says of its user, and when a
  * certificate is worth asking for again.
- *
- * @module
  */
 
 import { DatabaseError } from "../base/errors.ts";

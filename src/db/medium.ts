@@ -1,8 +1,6 @@
 /**
  * Opening a database on a folder or on any medium: the same checks for who has
  * all code at hand and for a page, which loads it.
- *
- * @module
  */
 
 import { DatabaseError } from "../base/errors.ts";

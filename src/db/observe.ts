@@ -2,8 +2,6 @@
  * Observing a database for an inspector: what writes take, what live queries
  * cost, what is said on the connection. Nothing is measured for who does not
  * observe, and one observer at a time does.
- *
- * @module
  */
 
 import type { Done } from "../../repo/mod.ts";

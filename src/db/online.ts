@@ -1,8 +1,6 @@
 /**
  * What a connection is made with; loaded when somebody connects, or asks a
  * server for its name.
- *
- * @module
  */
 
 // It is there already wherever this is loaded: said here, bundlers keep it in

@@ -1,8 +1,4 @@
-/**
- * Opening a database whose files are here, with all that users hold.
- *
- * @module
- */
+/** Opening a database whose files are here, with all that users hold. */
 
 import type { Door } from "../../repo/mod.ts";
 import { servingDoor } from "../../repo/admission/serving_door.ts";

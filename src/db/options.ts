@@ -1,7 +1,5 @@
 /**
  * How a database is opened: the options, checked before anything is touched.
- *
- * @module
  */
 
 import { fromHex } from "../base/bytes.ts";

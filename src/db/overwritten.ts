@@ -2,8 +2,6 @@
  * Own edits that lost to somebody who had not seen them: what apps are told.
  *
  * Types only. What finds them is loaded when an app first listens.
- *
- * @module
  */
 
 import type { Infer, Schema } from "../schema/schema.ts";

@@ -12,8 +12,6 @@
  *
  * Architecture invariant: what was found is forgotten when it was taken, when
  * it is no loss any more, or when there is too much of it, which is counted.
- *
- * @module
  */
 
 // As in online.ts.

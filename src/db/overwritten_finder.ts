@@ -8,8 +8,6 @@
  * always go on from there.
  *
  * Architecture invariant: it reads the state and never changes it.
- *
- * @module
  */
 
 import { compareStamps, type Stamp } from "../base/hlc.ts";

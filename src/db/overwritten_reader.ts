@@ -1,8 +1,6 @@
 /**
  * Tells the listeners of this page which own edits lost, one batch after the
  * other, and what they have taken.
- *
- * @module
  */
 
 // As in online.ts.

@@ -4,8 +4,6 @@
  *
  * Counters, sets and texts have none: what is written to them at the same time
  * is all kept.
- *
- * @module
  */
 
 import { compareStamps, type Stamp } from "../base/hlc.ts";

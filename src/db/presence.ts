@@ -1,8 +1,6 @@
 /**
  * Presence: what the people in a repository show each other just now. It rides
  * on the connection, is never logged, and is gone when the connection is.
- *
- * @module
  */
 
 import { decodeText, encodeText } from "../base/bytes.ts";

@@ -3,8 +3,6 @@
  *
  * Architecture invariant: a caller cannot corrupt the database through what it
  * gets: items are frozen, and values that cannot be (dates, bytes) are copies.
- *
- * @module
  */
 
 import { checkNoOptions } from "../base/known_options.ts";

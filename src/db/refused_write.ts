@@ -5,8 +5,6 @@
  *
  * Architecture invariant: a refusal travels back as data, and its author's
  * replica shows it, undoes it and lets the app retry or discard (law 11).
- *
- * @module
  */
 
 import { toHex } from "../base/bytes.ts";

@@ -1,8 +1,4 @@
-/**
- * The repository that users hold: it only wires and delegates.
- *
- * @module
- */
+/** The repository that users hold: it only wires and delegates. */
 
 import { DatabaseError } from "../base/errors.ts";
 import { checkNoOptions } from "../base/known_options.ts";

@@ -6,8 +6,6 @@
  * Architecture invariant: the file is a shortcut, never a truth (law 5): damaged,
  * stale or missing it is as if there had been no connection before, and the two
  * sides compare all they have. Nothing that is wrong with it is ever an error.
- *
- * @module
  */
 
 import type { World } from "../base/world.ts";

@@ -7,8 +7,6 @@
  *
  * Architecture invariant: a write counts as synced only when the server said
  * that it has it durably.
- *
- * @module
  */
 
 import { type Deferred, deferred } from "../base/deferred.ts";

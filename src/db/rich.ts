@@ -1,8 +1,4 @@
-/**
- * What folds rich kinds, for who loads it when it is needed.
- *
- * @module
- */
+/** What folds rich kinds, for who loads it when it is needed. */
 
 // As in online.ts.
 import "../../repo/mod.ts";

@@ -1,8 +1,4 @@
-/**
- * The schemas of one database, by collection.
- *
- * @module
- */
+/** The schemas of one database, by collection. */
 
 import { DatabaseError } from "../base/errors.ts";
 import { lateIndexes } from "../query/late_indexes.ts";

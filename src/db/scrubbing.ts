@@ -1,8 +1,6 @@
 /**
  * Scrubbing the repositories of a database that are open: what is found is an
  * incident of its storage, and told to who can close and open them again.
- *
- * @module
  */
 
 import { DatabaseError } from "../base/errors.ts";

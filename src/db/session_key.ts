@@ -1,8 +1,6 @@
 /**
  * A session's key: what signs with it, and the secret behind that: bytes, or a
  * key of the platform that cannot be read and stays in a vault.
- *
- * @module
  */
 
 import type { SessionSigner } from "../../crypto/keys.ts";

@@ -4,8 +4,6 @@
  *
  * Architecture invariant: one session key has one user and one set of claims.
  * A certificate that says otherwise belongs to a new key.
- *
- * @module
  */
 
 import { equalBytes } from "../base/bytes.ts";

@@ -7,8 +7,6 @@
  *
  * Architecture invariant: a picture never changes, whatever is written, comes or
  * becomes void after it was taken: it is of a prefix of the log.
- *
- * @module
  */
 
 import type { World } from "../base/world.ts";

@@ -1,7 +1,5 @@
 /**
  * `database.storage`: what a database says of its medium, as an observable.
- *
- * @module
  */
 
 import { limits } from "../base/limits.ts";

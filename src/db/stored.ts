@@ -1,8 +1,4 @@
-/**
- * Collections as they are stored, for tools that have no schema at hand.
- *
- * @module
- */
+/** Collections as they are stored, for tools that have no schema at hand. */
 
 import { type AnyField, field, type ScalarField } from "../schema/field.ts";
 import type { FieldKind } from "../schema/patch.ts";

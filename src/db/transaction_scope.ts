@@ -1,8 +1,6 @@
 /**
  * What a transaction's callback gets: collections that write into it and read
  * through its own writes.
- *
- * @module
  */
 
 import { checkNoOptions } from "../base/known_options.ts";

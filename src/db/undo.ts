@@ -4,8 +4,6 @@
  *
  * Only this face is loaded with the database. The rest comes when undo is first
  * asked for; what is written until it is there waits for it.
- *
- * @module
  */
 
 import { Listeners } from "./listeners.ts";

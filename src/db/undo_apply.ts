@@ -8,8 +8,6 @@
  *
  * Architecture invariant: a mark stands exactly while the field or element that
  * it speaks of is known by the mark's stamp.
- *
- * @module
  */
 
 import { compareStamps, type Stamp } from "../base/hlc.ts";

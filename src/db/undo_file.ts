@@ -6,8 +6,6 @@
  *
  * Architecture invariant: it is a convenience, never a truth: damaged, stale or
  * missing it is as if nothing could be undone.
- *
- * @module
  */
 
 import type { Stamp } from "../base/hlc.ts";

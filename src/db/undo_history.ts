@@ -10,8 +10,6 @@
  *
  * Architecture invariant: an undo writes what its user could write: rules are
  * asked, and others see one more commit.
- *
- * @module
  */
 
 import "../storage/memory_storage.ts";

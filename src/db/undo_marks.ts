@@ -4,8 +4,6 @@
  *
  * Marks are plain data, so that they can be kept in a file. Who undoes may
  * rename what they speak of: stamps, elements and generations.
- *
- * @module
  */
 
 import type { Stamp } from "../base/hlc.ts";

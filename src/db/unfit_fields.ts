@@ -1,8 +1,6 @@
 /**
  * Fields of a repository that hold what is none of their schema's kind, because
  * it changed or another program has another schema. Each is an incident, once.
- *
- * @module
  */
 
 import type { World } from "../base/world.ts";

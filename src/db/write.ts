@@ -1,8 +1,6 @@
 /**
  * The handle of a write: its result now, its durability when asked for, and
  * its arrival at the server likewise.
- *
- * @module
  */
 
 import type { Position } from "../../repo/mod.ts";

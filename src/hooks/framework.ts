@@ -1,7 +1,5 @@
 /**
  * What the hooks need of a framework: React's own names, which Preact shares.
- *
- * @module
  */
 
 import {

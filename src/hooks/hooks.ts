@@ -6,8 +6,6 @@
  * `undefined`, "error" with what was thrown, and "ready" with the data else.
  * The result is the same object until something changes. They know the
  * database by what users hold of it, and nothing below.
- *
- * @module
  */
 
 import type { PresentUser } from "../db/presence.ts";

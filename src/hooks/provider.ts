@@ -2,8 +2,6 @@
  * One database for all components below: opened once for a page, however often
  * components are rendered, mounted twice (StrictMode) or put in place anew (hot
  * reload), and closed when the last provider of its name is gone.
- *
- * @module
  */
 
 import type { Database } from "../db/face.ts";

@@ -1,7 +1,5 @@
 /**
  * What a hook gives, and how it stays the same object while nothing changes.
- *
- * @module
  */
 
 /** What a hook knows just now. */

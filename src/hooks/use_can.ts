@@ -1,8 +1,6 @@
 /**
  * May this user do that? Asked again when anything of the repository changed,
  * once for all that changed in one turn: rules may read other items.
- *
- * @module
  */
 
 import type { Repository } from "../db/repository.ts";

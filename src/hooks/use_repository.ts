@@ -1,7 +1,5 @@
 /**
  * Opening a repository is what takes time; everything after it answers at once.
- *
- * @module
  */
 
 import type { StoreHooks } from "./framework.ts";

@@ -1,8 +1,4 @@
-/**
- * A text that several people write in, bound to an element of a component.
- *
- * @module
- */
+/** A text that several people write in, bound to an element of a component. */
 
 import type { Framework } from "./framework.ts";
 

@@ -1,7 +1,5 @@
 /**
  * The newest commits of a repository as a graph: who signed what, after what.
- *
- * @module
  */
 
 import type { CommitSummary } from "../db/history.ts";

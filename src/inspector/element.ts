@@ -1,8 +1,4 @@
-/**
- * Elements in one call: tag, attributes, children.
- *
- * @module
- */
+/** Elements in one call: tag, attributes, children. */
 
 /** One page of the inspector. */
 export interface View {

@@ -3,8 +3,6 @@
  * lane a chain, a line to each commit that its writer had seen.
  *
  * Pure: it knows nothing of the screen.
- *
- * @module
  */
 
 /** A commit, as far as the graph needs it. */

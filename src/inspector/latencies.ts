@@ -1,8 +1,6 @@
 /**
  * Latencies of writes as they happen: the last few hundred, and what is typical
  * of them. Pure, and bounded.
- *
- * @module
  */
 
 /** How far a write got, in milliseconds since it was begun. */

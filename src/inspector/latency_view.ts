@@ -1,8 +1,6 @@
 /**
  * The live chart of cost: what each write took until it was visible, durable
  * and synced, as it happens.
- *
- * @module
  */
 
 import { element, shape } from "./element.ts";

@@ -1,8 +1,6 @@
 /**
  * Live queries and what they cost: how often each was kept up to date, and how
  * long that took.
- *
- * @module
  */
 
 import type { LiveCost } from "../db/observe.ts";

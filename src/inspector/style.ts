@@ -1,8 +1,4 @@
-/**
- * How the inspector looks: quiet, dense, in the page's light or dark.
- *
- * @module
- */
+/** How the inspector looks: quiet, dense, in the page's light or dark. */
 
 /** The style sheet of its shadow root. */
 export const style = `

@@ -1,8 +1,6 @@
 /**
  * What is said on the connection, message by message, and where the chosen
  * repository stands.
- *
- * @module
  */
 
 import type { Frame } from "../db/observe.ts";

@@ -7,8 +7,6 @@
  *
  * Architecture invariant: foreign bytes never throw anything but `SyntaxError`,
  * and every count and depth is bounded by the bytes left and by a named limit.
- *
- * @module
  */
 
 import { ByteReader, ByteWriter, fromHex, toHex } from "../base/bytes.ts";

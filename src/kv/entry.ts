@@ -9,8 +9,6 @@
  * Architecture invariant: whether an entry is there is a function of its item's
  * life, of one of its numbers and of a moment, and of nothing else: not of what was
  * swept, nor of its value. So a column tells it, and no item has to be made.
- *
- * @module
  */
 
 import { sha256 } from "../../crypto/sha256.ts";

@@ -7,8 +7,6 @@
  * Architecture invariant: of two compare-and-sets of one entry that knew nothing
  * of each other a server takes one, also where both expect the same value: a
  * commit that loses against what is there has not set anything.
- *
- * @module
  */
 
 import { type Refusal, refuseAt } from "../base/errors.ts";

@@ -4,8 +4,6 @@
  * Order is that of JavaScript's `<` on strings: by UTF-16 code units. Finding a
  * place is O(log n), adding and removing moves at most a chunk, and a scan copies
  * what it gives.
- *
- * @module
  */
 
 /** A chunk is cut in two when it has grown to this … */

@@ -9,8 +9,6 @@
  *
  * Architecture invariant: derived data is disposable (law 5): sweeping writes no
  * commit, so replicas cannot differ by it and nobody's write is lost to it.
- *
- * @module
  */
 
 import type { Table } from "../../repo/mod.ts";

@@ -8,8 +8,6 @@
  * Architecture invariant: the clock of the past is of the past as well: whether
  * an entry had ended is asked of the moment, or of the commit's own clock, so the
  * answer is the same on every replica, whenever it is asked.
- *
- * @module
  */
 
 import { type Replica, stateOf, type Table } from "../../repo/mod.ts";

@@ -1,8 +1,4 @@
-/**
- * What callers ask of a store, and how it is checked.
- *
- * @module
- */
+/** What callers ask of a store, and how it is checked. */
 
 import { DatabaseError } from "../base/errors.ts";
 import { checkOptions } from "../base/known_options.ts";

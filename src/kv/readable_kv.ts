@@ -6,8 +6,6 @@
  * Architecture invariant: nothing that a reader is given lets it change an entry:
  * values are frozen, and what cannot be (dates, bytes, maps, sets) is the
  * reader's own copy.
- *
- * @module
  */
 
 import type { Stamp } from "../base/hlc.ts";

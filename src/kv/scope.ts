@@ -6,8 +6,6 @@
  *
  * Architecture invariant: every write of an entry writes all of its registers, so
  * that the last writer wins for the whole entry, by one stamp.
- *
- * @module
  */
 
 import type { Table, Transaction } from "../../repo/mod.ts";

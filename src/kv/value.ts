@@ -8,8 +8,6 @@
  *
  * Architecture invariant: nothing from outside is unbounded (law 10): a value has
  * a greatest size and a greatest depth.
- *
- * @module
  */
 
 import { DatabaseError } from "../base/errors.ts";

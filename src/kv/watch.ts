@@ -3,8 +3,6 @@
  * collections of the repository have heard of it, and when entries expire.
  *
  * The one timer runs only while somebody listens: who only reads asks the clock.
- *
- * @module
  */
 
 import { DatabaseError } from "../base/errors.ts";

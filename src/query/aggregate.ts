@@ -3,8 +3,6 @@
  *
  * Absent values are left out: they neither count for an average nor are they
  * the least. A sum does not depend on the order of rows.
- *
- * @module
  */
 
 import type { Item, Value } from "../schema/patch.ts";

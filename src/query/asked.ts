@@ -2,8 +2,6 @@
  * What is asked as text, in a normal form: equal for questions that cannot but
  * have the same answer. Conditions that hold together, alternatives and values
  * of an `in` may stand in any order, and more than once.
- *
- * @module
  */
 
 const functions = new WeakMap<object, number>();

@@ -4,8 +4,6 @@
  *
  *     chunks   [ 7 3 9 … ]  [ 1 4 … ]  [ 8 2 6 … ]     ordinals, at most 512 each
  *     seat     0 1 2 …       1024 1025 …               place between two of them
- *
- * @module
  */
 
 const chunkMax = 512;

@@ -3,8 +3,6 @@
  *
  * Words are few and ordinals many, so a condition on words is answered once
  * per word and looked up per ordinal.
- *
- * @module
  */
 
 import { type Condition, keyMatches, type Leaf } from "./condition.ts";

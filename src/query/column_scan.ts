@@ -8,8 +8,6 @@
  * items is taken the second time a query wants it, so that a first question
  * never pays for it; a field that has no column is asked again when the
  * collection has doubled.
- *
- * @module
  */
 
 import type { Column, Source } from "../schema/source.ts";

@@ -4,8 +4,6 @@
  * Values are already keys (dates are milliseconds, booleans 0 and 1), so that
  * indexes, columns and items are all asked the same question. A range or a
  * prefix never matches an absent value; `not` is plain negation, so it does.
- *
- * @module
  */
 
 import type { FieldKind, Item, Value } from "../schema/patch.ts";

@@ -6,8 +6,6 @@
  * text, or a cursor of another order, is an `invalid-query`.
  *
  *     base64url( crc32 u32 | UTF-8 of JSON [order, [value, …], id] )
- *
- * @module
  */
 
 import {

@@ -4,8 +4,6 @@
  * Subscribes once to the source. Every transaction first reaches all indexes
  * and all live results, and only then are callbacks called; so whatever a
  * callback reads is up to date, and a write within one is told after it.
- *
- * @module
  */
 
 import { DatabaseError } from "../base/errors.ts";

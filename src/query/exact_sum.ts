@@ -7,8 +7,6 @@
  * so large that partial sums of them could overflow are added as integers.
  *
  * Architecture invariant: same numbers, same sum, on every replica.
- *
- * @module
  */
 
 /** Of smaller numbers, 2^53 cannot overflow. */

@@ -3,8 +3,6 @@
  *
  * Columns and index entries are read first and items last, so that only items
  * which are needed get touched.
- *
- * @module
  */
 
 import type { Item } from "../schema/patch.ts";

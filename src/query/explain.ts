@@ -1,8 +1,4 @@
-/**
- * How a query is answered, for people.
- *
- * @module
- */
+/** How a query is answered, for people. */
 
 import { describe } from "./condition.ts";
 import type { QueryEngine } from "./engine.ts";

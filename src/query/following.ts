@@ -7,8 +7,6 @@
  * the writer nor the result: it is reported, and the item counts as not wanted.
  * As an async iterable a result gives its latest rows: a consumer that is slower
  * than the writes skips states.
- *
- * @module
  */
 
 import { DatabaseError } from "../base/errors.ts";

@@ -1,8 +1,6 @@
 /**
  * Aggregated queries as they are asked for: `groupBy(…).aggregate(…)` and
  * `aggregate(…)` over all. The aggregates bring the code that answers.
- *
- * @module
  */
 
 import type { Aggregated, AggregateSpec } from "./aggregate.ts";

@@ -1,8 +1,6 @@
 /**
  * Aggregated queries at work. The aggregates bring this module: what every page
  * loads has `group.ts`.
- *
- * @module
  */
 
 import type { Item } from "../schema/patch.ts";

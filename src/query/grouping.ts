@@ -3,8 +3,6 @@
  *
  * Groups are in the order of their fields' values, so every replica lists them
  * alike; without group fields there is exactly one group, even of no items.
- *
- * @module
  */
 
 import { copyValue } from "../schema/json.ts";

@@ -1,8 +1,4 @@
-/**
- * Following references: rows with the related items in place of their ids.
- *
- * @module
- */
+/** Following references: rows with the related items in place of their ids. */
 
 import type { Item, Value } from "../schema/patch.ts";
 import type { Infer, Schema } from "../schema/schema.ts";

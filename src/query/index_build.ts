@@ -1,8 +1,6 @@
 /**
  * The first order of an index: its keys, read from columns where there are any,
  * and its ordinals, sorted; in steps, so that somebody else may have a turn.
- *
- * @module
  */
 
 import type { IdTable, KeyTable } from "./key_table.ts";

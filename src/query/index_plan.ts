@@ -8,8 +8,6 @@
  *
  * An index answers leading fields that are bound by equality, each `in` fanning
  * out into several, then at most one range.
- *
- * @module
  */
 
 import {

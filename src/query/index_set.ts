@@ -7,8 +7,6 @@
  * thread is free; where it never is, who asks runs one now and then. Scans answer
  * meanwhile. A built index follows every change; one that met a value which does
  * not fit its field's kind is given up, as queries over mixed values need a scan.
- *
- * @module
  */
 
 import type { World } from "../base/world.ts";

@@ -1,8 +1,6 @@
 /**
  * Reading an index whose entries come in the wanted order: skip to the cursor,
  * stop at the limit.
- *
- * @module
  */
 
 import type { Item } from "../schema/patch.ts";

@@ -1,8 +1,4 @@
-/**
- * Ordered indexes: see `late_indexes.ts`.
- *
- * @module
- */
+/** Ordered indexes: see `late_indexes.ts`. */
 
 import { IndexSet } from "./index_set.ts";
 import { indexOrderedWalk } from "./index_walk.ts";

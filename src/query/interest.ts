@@ -9,8 +9,6 @@
  *
  * Architecture invariant: whatever may enter the result lies within. What lies
  * within may still not enter: a live result tests what it is told of.
- *
- * @module
  */
 
 import { limits } from "../base/limits.ts";

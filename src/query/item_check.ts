@@ -1,8 +1,4 @@
-/**
- * Conditions asked of an item: compiled once into a chain of closures.
- *
- * @module
- */
+/** Conditions asked of an item: compiled once into a chain of closures. */
 
 import type { Item, Value } from "../schema/patch.ts";
 import type { Condition, Contains, Equal, Leaf } from "./condition.ts";

@@ -14,8 +14,6 @@
  * Ids are the last thing that entries are sorted by. An ordinal keeps its id for
  * ever, so one table of them serves every index; it takes those that are
  * compared, which entries with unique keys never are.
- *
- * @module
  */
 
 import type { FieldKind, Item } from "../schema/patch.ts";

@@ -2,8 +2,6 @@
  * Ordered indexes, as far as they are loaded: before a repository is opened whose
  * schemas declare any, and behind the first query of a large collection that
  * would read its ids in order. Scans answer meanwhile.
- *
- * @module
  */
 
 import { Late } from "../base/late.ts";

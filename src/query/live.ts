@@ -3,8 +3,6 @@
  *
  * Fits external stores as they are: `getSnapshot` gives the same frozen array
  * until something visible changes, `subscribe` calls back when it does.
- *
- * @module
  */
 
 import type { Item } from "../schema/patch.ts";

@@ -5,8 +5,6 @@
  * A few edits can only touch the edited entries and those at the window's two
  * edges, so only these are looked at. Many edits, or a window that ran dry,
  * are answered by comparing all visible rows before and after.
- *
- * @module
  */
 
 import type { Item } from "../schema/patch.ts";

@@ -13,8 +13,6 @@
  *
  * Architecture invariant: equals what the query gives now, after every
  * transaction, at a cost in proportion to the change.
- *
- * @module
  */
 
 import type { Item, Value } from "../schema/patch.ts";

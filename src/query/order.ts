@@ -8,8 +8,6 @@
  * The first few of many are found without sorting them all: at most twice as many
  * candidates as asked for are kept; when the buffer is full it is sorted and cut
  * in half, and the last kept one turns away the rest.
- *
- * @module
  */
 
 import { limits } from "../base/limits.ts";

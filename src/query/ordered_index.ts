@@ -7,8 +7,6 @@
  * An update takes the old place from its own copies and the new one from the
  * item, so it may be told twice or late and is right all the same. Two binary
  * searches find a place; many updates at once are one sweep instead.
- *
- * @module
  */
 
 import type { Item } from "../schema/patch.ts";

@@ -4,8 +4,6 @@
  * Reads every property of the user's objects exactly once, own enumerable ones
  * only, so neither getters nor `__proto__` can show one thing here and another
  * thing later. Whatever it does not know is an `invalid-query`.
- *
- * @module
  */
 
 import { DatabaseError } from "../base/errors.ts";

@@ -1,8 +1,6 @@
 /**
  * How rows are found: by id, by an index (`index_plan.ts` chooses it), or by a
  * scan.
- *
- * @module
  */
 
 import type { Condition } from "./condition.ts";

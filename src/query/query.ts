@@ -4,8 +4,6 @@
  * Every method gives a new query; nothing is read before `run`, `count`,
  * `await`, iteration or a subscription. A query remembers its plan, so running
  * it again is cheap.
- *
- * @module
  */
 
 import type { Item } from "../schema/patch.ts";

@@ -6,8 +6,6 @@
  * that the counters stay in the cache; a pass in which all agree is left out.
  * The bits of a double order like an integer once the sign is flipped, and all
  * bits of negative ones (Herf, "Radix Tricks", 2001).
- *
- * @module
  */
 
 import { inSteps } from "./steps.ts";

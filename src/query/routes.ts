@@ -6,8 +6,6 @@
  *
  *     fields   author, done   →   "ada\0" + "0"   →   rank: who asks for which span
  *     held     ordinal                            →   who has it
- *
- * @module
  */
 
 import type { Item } from "../schema/patch.ts";

@@ -1,8 +1,6 @@
 /**
  * From items to rows: the one place where an item is declared to be of the
  * type that its collection's schema promises.
- *
- * @module
  */
 
 import type { Item } from "../schema/patch.ts";

@@ -8,8 +8,6 @@
  * many, are compared from the start.
  *
  *     number = 5 characters of 7 bits | position, 18 bits       (53 bits)
- *
- * @module
  */
 
 import { compareText } from "./value.ts";

@@ -7,8 +7,6 @@
  * A short run is sorted at once. So each text is looked at about once per three
  * characters that tell it from others, and no order of characters costs more
  * than n log n.
- *
- * @module
  */
 
 import { sortByNumber } from "./radix.ts";

@@ -8,8 +8,6 @@
  *
  * Whoever has a key within is found in O(log n) and what is found. Priorities are
  * a hash of the order in which they came, so the shape needs no dice.
- *
- * @module
  */
 
 import { compareKeys, type Key } from "./value.ts";

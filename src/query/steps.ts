@@ -1,8 +1,6 @@
 /**
  * Long work in steps, each short enough that the thread may be asked for
  * between two of them.
- *
- * @module
  */
 
 /** Elements of one step. */

@@ -7,8 +7,6 @@
  *
  * Architecture invariant: a snapshot is the same object until what it shows
  * changes.
- *
- * @module
  */
 
 import type { Item } from "../schema/patch.ts";

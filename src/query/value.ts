@@ -8,8 +8,6 @@
  *
  * Architecture invariant: the order depends on values and ids alone, never on
  * ordinals or locale, so every replica gives the same answer (law 4).
- *
- * @module
  */
 
 import type { FieldKind, Value } from "../schema/patch.ts";

@@ -3,8 +3,6 @@
  *
  * Types only. At run time the same rules are checked in `parse_where.ts`,
  * because queries also come from plain JavaScript and from JSON.
- *
- * @module
  */
 
 /** Whatever has an id can be a row. */

@@ -5,8 +5,6 @@
  *
  * Architecture invariant: same operations, same cell, in whatever order they
  * are folded (law 4).
- *
- * @module
  */
 
 import type { Stamp } from "../base/hlc.ts";

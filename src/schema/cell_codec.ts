@@ -1,8 +1,6 @@
 /**
  * Bytes of cells: checkpoint rows of changed and deleted items, which refer to
  * origins and shapes by their numbers in tables of the checkpoint.
- *
- * @module
  */
 
 import { ByteReader } from "../base/bytes.ts";

@@ -1,8 +1,6 @@
 /**
  * A cell with nothing left implicit, and the bytes by which two replicas compare
  * what they know of an item.
- *
- * @module
  */
 
 import { ByteWriter } from "../base/bytes.ts";

@@ -1,8 +1,6 @@
 /**
  * Cells as rows of a checkpoint, which `cell_codec.ts` reads. Loaded when one is
  * written.
- *
- * @module
  */
 
 import type { ByteWriter } from "../base/bytes.ts";

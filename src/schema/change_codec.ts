@@ -1,8 +1,4 @@
-/**
- * Bytes of the changes that updates make to fields of rich kinds.
- *
- * @module
- */
+/** Bytes of the changes that updates make to fields of rich kinds. */
 
 import type { ByteReader, ByteWriter } from "../base/bytes.ts";
 import { assert } from "../base/errors.ts";

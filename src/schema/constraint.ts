@@ -8,8 +8,6 @@
  *
  * Architecture invariant: the same item gives the same keys on every replica,
  * whatever view it is read with, and whatever a writer put into it.
- *
- * @module
  */
 
 import { toHex } from "../base/bytes.ts";

@@ -2,8 +2,6 @@
  * How far counters count. Sums are exact at any size, but a sum beyond
  * `limits.countMax` is shown rounded: bounds, rules and readers would not see
  * that it changes. Asked of own writes and at the gate.
- *
- * @module
  */
 
 import { limits } from "../base/limits.ts";

@@ -10,8 +10,6 @@
  *
  * Architecture invariant: everybody makes the same of the same payload, in
  * whatever order items are erased, and no more of what was erased twice.
- *
- * @module
  */
 
 import { ByteReader, ByteWriter, equalBytes } from "../base/bytes.ts";

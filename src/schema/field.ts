@@ -3,8 +3,6 @@
  *
  * A builder is immutable: each call gives a new one. It only records what was
  * asked; {@linkcode defineSchema} judges it as a whole.
- *
- * @module
  */
 
 import type { StandardSchemaV1 } from "@standard-schema/spec";

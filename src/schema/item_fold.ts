@@ -1,8 +1,6 @@
 /**
  * Folding all operations of one item: updates that follow each other make one
  * new cell, not one each.
- *
- * @module
  */
 
 import { type Cell, isThere, type Origin } from "./cell.ts";

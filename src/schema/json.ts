@@ -6,8 +6,6 @@
  * cannot show one value to the check and another to the store. Negative zero
  * becomes zero, since JSON text cannot tell them apart. A key named `__proto__`
  * stays an own property.
- *
- * @module
  */
 
 import { limits } from "../base/limits.ts";

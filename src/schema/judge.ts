@@ -2,8 +2,6 @@
  * Judging commits by what they do, in the order of acceptance, against the
  * present: what an operation finds is what is here now and what the operations
  * before it did, in its commit and in its batch.
- *
- * @module
  */
 
 import type { Refusal } from "../base/errors.ts";

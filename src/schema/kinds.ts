@@ -1,7 +1,5 @@
 /**
  * Field kinds: their numbers on disk and how concurrent changes of them merge.
- *
- * @module
  */
 
 import {

@@ -7,8 +7,6 @@
  * it in its commit and its batch. And nobody brings what is another's to bring:
  * an element with the name of a create to come, or units of a text that are not
  * the next ones of their client.
- *
- * @module
  */
 
 import { type Refusal, refuseAt } from "../base/errors.ts";

@@ -5,8 +5,6 @@
  * A repository is opened with it where its schemas name such a field. Commits of
  * others may, too: nobody reads their shapes before it is here ({@linkcode
  * readShape}), so nothing is ever folded without it.
- *
- * @module
  */
 
 import type { ByteReader, ByteWriter } from "../base/bytes.ts";

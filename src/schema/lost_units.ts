@@ -4,8 +4,6 @@
  * Nobody takes units that are not the next ones of their client. So what was
  * typed behind lost units, under the same client, goes on under another; nobody
  * else has it yet. Lost ones keep their names, for who writes them again.
- *
- * @module
  */
 
 import type { FieldChange } from "./patch.ts";

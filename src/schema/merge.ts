@@ -16,8 +16,6 @@
  *
  * Architecture invariant: same operations, same cell, in whatever order their
  * commits are folded (law 4). No clock, no schema decides anything here.
- *
- * @module
  */
 
 import { compareStamps, type Stamp } from "../base/hlc.ts";

@@ -4,8 +4,6 @@
  *
  * Architecture invariant: no name that JavaScript gives a meaning of its own
  * becomes a property of an item, whoever wrote it.
- *
- * @module
  */
 
 import { DatabaseError } from "../base/errors.ts";

@@ -7,8 +7,6 @@
  *
  * Architecture invariant: a change costs in proportion to the logarithm of the
  * size; who holds an old map sees it as it was.
- *
- * @module
  */
 
 /** Negative, zero or positive as `a` is before, at or after `b`: a total order. */

@@ -2,8 +2,6 @@
  * How much an operation takes: folding it, in parts (values, tags, elements and
  * runs that it touches, whatever else its item holds), and memory, in nodes (the
  * same, and all that stands inside JSON).
- *
- * @module
  */
 
 import { isRich } from "./kinds.ts";

@@ -4,8 +4,6 @@
  * Each operation names its kind, so that a replica without the schema (the
  * server above all) merges it correctly. Bytes are in `patch_codec.ts`; what
  * they do to an item is in `merge.ts`.
- *
- * @module
  */
 
 import type { Stamp } from "../base/hlc.ts";

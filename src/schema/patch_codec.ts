@@ -8,8 +8,6 @@
  *
  * Architecture invariant: foreign bytes never throw anything but `SyntaxError`,
  * and every count is bounded by the bytes that are left and by a named limit.
- *
- * @module
  */
 
 import {

@@ -5,8 +5,6 @@
  * is a whole number whose first character tells its length (`a` one digit, `b`
  * two, … upwards; `Z` one digit, `Y` two, … downwards), and a fraction that does
  * not end in `0`. Positions sort by their UTF-16 units.
- *
- * @module
  */
 
 const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";

@@ -3,8 +3,6 @@
  *
  * Each property of an input is read once, and only own ones count. The item of
  * a create is the very object that readers will see.
- *
- * @module
  */
 
 import { assert, DatabaseError } from "../base/errors.ts";

@@ -5,8 +5,6 @@
  * Of a whole list equal values in the same order stay (longest common
  * subsequence); equal values elsewhere have moved; what is left between two that
  * stay was replaced, one by one. The rest is new.
- *
- * @module
  */
 
 import { checkOptions } from "../base/known_options.ts";

@@ -4,8 +4,6 @@
  * Items without such fields are shared as they are: frozen, all the way down.
  *
  * Architecture invariant: nothing that a caller holds lets it change an item.
- *
- * @module
  */
 
 import { copyValue } from "./json.ts";

@@ -9,8 +9,6 @@
  * text names units, which follow each other: those behind lost ones are renamed.
  *
  * Architecture invariant: everything else stays as it was.
- *
- * @module
  */
 
 import { fromHex } from "../base/bytes.ts";

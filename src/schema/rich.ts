@@ -1,8 +1,4 @@
-/**
- * What counters, sets, maps, lists and texts take: see `late_rich.ts`.
- *
- * @module
- */
+/** What counters, sets, maps, lists and texts take: see `late_rich.ts`. */
 
 import type { ByteReader, ByteWriter } from "../base/bytes.ts";
 import { compareStamps, type Stamp } from "../base/hlc.ts";

@@ -1,8 +1,4 @@
-/**
- * Counters: all increments add up.
- *
- * @module
- */
+/** Counters: all increments add up. */
 
 import { limits } from "../base/limits.ts";
 import { mayCount } from "./count.ts";

@@ -10,8 +10,6 @@
  * A field written by nothing but its item's create has no state of its own: it
  * follows from the value and the create's stamp ({@linkcode RichKind.begin}), so
  * that a plain item costs no maps.
- *
- * @module
  */
 
 import type { ByteReader, ByteWriter } from "../base/bytes.ts";

@@ -3,8 +3,6 @@
  * move never duplicates: the last writer wins on an element's position and on its
  * value, each by itself; a delete wins over both. Parts of an element may arrive in
  * any order.
- *
- * @module
  */
 
 import { type ByteReader, type ByteWriter, toHex } from "../base/bytes.ts";

@@ -1,8 +1,4 @@
-/**
- * Maps: the last writer wins for each key; a dropped key keeps its stamp.
- *
- * @module
- */
+/** Maps: the last writer wins for each key; a dropped key keeps its stamp. */
 
 import type { ByteReader, ByteWriter } from "../base/bytes.ts";
 import { compareStamps, type Stamp } from "../base/hlc.ts";

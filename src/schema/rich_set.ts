@@ -3,8 +3,6 @@
  * commit's stamp as a tag, and a remove names the tags that it has seen. A commit
  * that removes what it added itself takes its tag back, so that it may add the
  * value again.
- *
- * @module
  */
 
 import type { ByteReader, ByteWriter } from "../base/bytes.ts";

@@ -1,8 +1,4 @@
-/**
- * The states of all rich kinds.
- *
- * @module
- */
+/** The states of all rich kinds. */
 
 import type { RichClass } from "./kinds.ts";
 import type { CounterState } from "./rich_counter.ts";

@@ -1,8 +1,6 @@
 /**
  * Texts: characters merge, as `text_state.ts` says. And from a whole text, or
  * splices of one, to the least change that says the same.
- *
- * @module
  */
 
 import { DatabaseError } from "../base/errors.ts";

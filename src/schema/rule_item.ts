@@ -8,8 +8,6 @@
  *
  * Architecture invariant: nothing but the cost tells it from the item that
  * {@linkcode showCell} shows, frozen; `structuredClone` alone does not take it.
- *
- * @module
  */
 
 import { type Cell, valueIn } from "./cell.ts";

@@ -5,8 +5,6 @@
  * Architecture invariant: a rule that throws, promises or answers anything but a
  * boolean or text denies, on every replica alike (law 7); so is one denied that
  * looks up too much, or what is no item, whatever it makes of that itself.
- *
- * @module
  */
 
 import { limits } from "../base/limits.ts";

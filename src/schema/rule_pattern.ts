@@ -4,8 +4,6 @@
  * A pattern has segments like a name: `team` stands for itself, `{team}` for
  * any one segment, which rules get by that name, and `**`, at the end, for one
  * segment or more.
- *
- * @module
  */
 
 import { DatabaseError } from "../base/errors.ts";

@@ -1,8 +1,4 @@
-/**
- * What a rule is given and what it answers.
- *
- * @module
- */
+/** What a rule is given and what it answers. */
 
 import type { JsonValue } from "./field.ts";
 import type { RuleParams } from "./rule_pattern.ts";

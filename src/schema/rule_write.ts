@@ -7,8 +7,6 @@
  * is asked (the gate lets nobody begin with it). An operation that no honest writer makes is denied without asking:
  * one on what is not there (it would hit what others create), one that skips a
  * generation, or one that writes a field as what it is not.
- *
- * @module
  */
 
 import { type Cell, dueGeneration, isThere } from "./cell.ts";

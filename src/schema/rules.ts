@@ -8,8 +8,6 @@
  * Architecture invariant: an answer depends on the session, the moment, the
  * commit and the repository as it is where they are asked, and on nothing else.
  * Everything that a rule is given is frozen, or a copy of its own.
- *
- * @module
  */
 
 import { DatabaseError } from "../base/errors.ts";

@@ -1,7 +1,5 @@
 /**
  * Schemas: a collection's name, fields and indexes, judged once and frozen.
- *
- * @module
  */
 
 import { DatabaseError } from "../base/errors.ts";

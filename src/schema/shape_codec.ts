@@ -5,8 +5,6 @@
  * holds it, so that items of one writer share their hidden class.
  *
  * Architecture invariant: names from outside meet the same rules as our own.
- *
- * @module
  */
 
 import { type ByteReader, ByteWriter, toHex } from "../base/bytes.ts";

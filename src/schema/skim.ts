@@ -1,8 +1,6 @@
 /**
  * Going over operations without decoding what they write, for who looks through
  * a long log: which fields they give other values.
- *
- * @module
  */
 
 import type { ByteReader } from "../base/bytes.ts";

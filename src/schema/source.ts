@@ -5,8 +5,6 @@
  * an ordinal is never reused while the repository is open. Ordinals are local:
  * nothing that a user sees may depend on their order. The repository implements
  * {@linkcode Source}, the query engine reads it; neither knows the other.
- *
- * @module
  */
 
 import type { Item } from "./patch.ts";

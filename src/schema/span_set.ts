@@ -3,8 +3,6 @@
  *
  * Architecture invariant: a change costs in proportion to the logarithm of the
  * number of spans, however many of them it covers.
- *
- * @module
  */
 
 import { OrderedMap } from "./ordered_map.ts";

@@ -4,8 +4,6 @@
  * `stub = 2 | 0 | 0 | SHA-256(the other payload) {32}`: a patch without shapes
  * and operations, and what its commit's id is made of. So a commit that was
  * given up keeps its number and its id, and nobody is told what it said.
- *
- * @module
  */
 
 const FORMAT = 2;

@@ -6,8 +6,6 @@
  *
  * Architecture invariant: foreign bytes never throw anything but `SyntaxError`,
  * and every count is bounded by the bytes that are left and by a named limit.
- *
- * @module
  */
 
 import { ByteReader, ByteWriter, equalBytes } from "../base/bytes.ts";

@@ -12,8 +12,6 @@
  * Architecture invariant: joining is commutative, associative and idempotent,
  * whatever the changes claim (law 4). It costs in proportion to the change and
  * to the runs here that the change brings again, however many units it deletes.
- *
- * @module
  */
 
 import { OrderedMap } from "./ordered_map.ts";

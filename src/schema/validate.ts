@@ -2,8 +2,6 @@
  * Values from the caller: checked by kind, bounds and the application's own
  * validators, copied and frozen, so that nothing the caller still holds can
  * change what was stored.
- *
- * @module
  */
 
 import { DatabaseError, type ErrorCode } from "../base/errors.ts";

@@ -6,8 +6,6 @@
  * be written shorter, a negative zero, an unsorted or repeated set element is
  * a `SyntaxError`. The trusting reader skips the checks that a first, strict
  * reading of the same bytes has already made.
- *
- * @module
  */
 
 import type { ByteReader, ByteWriter } from "../base/bytes.ts";

@@ -7,8 +7,6 @@
  *
  * Items of one shape are clones of one template object, so that they share one
  * hidden class and stay small and fast to read.
- *
- * @module
  */
 
 import { limits } from "../base/limits.ts";

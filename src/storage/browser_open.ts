@@ -4,8 +4,6 @@
  *
  * Architecture invariant: opening raises the term; no older storage
  * acknowledges anything afterwards.
- *
- * @module
  */
 
 import { DatabaseError } from "../base/errors.ts";

@@ -2,8 +2,6 @@
  * What the storages of a browser have beside files: a term, which an opening
  * raises and which fences whoever had them open before, incidents, folders that
  * are prepared, and what can happen to their files, as coded errors.
- *
- * @module
  */
 
 import type { Storage, StorageUsage } from "./storage.ts";

@@ -2,8 +2,6 @@
  * Looks after a browser's storage: every two seconds, and after flushes, it asks
  * whether the files are still there and how much room is left, and tells who
  * listens.
- *
- * @module
  */
 
 import type { DatabaseError } from "../base/errors.ts";

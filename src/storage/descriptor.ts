@@ -1,8 +1,4 @@
-/**
- * Writing to what the process was given open: standard output and error.
- *
- * @module
- */
+/** Writing to what the process was given open: standard output and error. */
 
 import { writeSync } from "node:fs";
 

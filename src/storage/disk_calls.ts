@@ -4,8 +4,6 @@
  *
  * Deno has `node:fs`, too, and is as quick with it, once it is loaded: that takes
  * longer (26 ms of CPU) than to open a database and read from it.
- *
- * @module
  */
 
 import { builtin } from "../base/system.ts";

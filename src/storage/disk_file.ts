@@ -7,8 +7,6 @@
  * files are synced meanwhile: the medium then works on all of them at once.
  *
  * Architecture invariant: a failed sync is final for this handle (law 12).
- *
- * @module
  */
 
 import type { DatabaseError } from "../base/errors.ts";

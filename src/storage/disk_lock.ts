@@ -13,8 +13,6 @@
  * program `flock` has locked stays locked when it ends, until this process does.
  * All ways on one system are the same lock, so programs of several runtimes keep
  * each other out.
- *
- * @module
  */
 
 import { builtin, operatingSystem } from "../base/system.ts";

@@ -3,8 +3,6 @@
  *
  * Never reads what the files mean. Makes no system call that opening an
  * existing database does not need: the folder is made when its lock finds none.
- *
- * @module
  */
 
 import { DatabaseError } from "../base/errors.ts";

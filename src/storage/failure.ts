@@ -1,8 +1,6 @@
 /**
  * What a medium's failures mean: one coded error for each, which says what to
  * do and keeps the error underneath as its cause.
- *
- * @module
  */
 
 import { DatabaseError, type ErrorCode } from "../base/errors.ts";

@@ -8,8 +8,6 @@
  * removes an origin's data first breaks off what runs there, and says no more of
  * it than that. So the database itself is asked, over a connection of its own,
  * before anybody hears of a failure. Asking never makes a database.
- *
- * @module
  */
 
 import { toHex } from "../base/bytes.ts";

@@ -5,8 +5,6 @@
  *
  * `syncFolder` cannot wait. Order is kept instead: what a later `sync` covers
  * comes with every change before it.
- *
- * @module
  */
 
 import { DatabaseError } from "../base/errors.ts";

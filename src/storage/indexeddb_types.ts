@@ -1,8 +1,6 @@
 /**
  * What is used of IndexedDB, written down because an app that links Sheaf may
  * have no DOM types.
- *
- * @module
  */
 
 /** `IDBRequest`. */

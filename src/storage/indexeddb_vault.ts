@@ -1,8 +1,6 @@
 /**
  * The vault of a browser: keys in an IndexedDB database of their own, so that
  * they are there whatever the files of the database are kept in.
- *
- * @module
  */
 
 import { toHex } from "../base/bytes.ts";

@@ -1,8 +1,6 @@
 /**
  * The lock of a storage that no other process or page can have open: it keeps two
  * databases of one program apart.
- *
- * @module
  */
 
 import { DatabaseError } from "../base/errors.ts";

@@ -3,8 +3,6 @@
  * could not.
  *
  * Never looks into a key: it is an object that survives a structured clone.
- *
- * @module
  */
 
 /** Keeps keys by their public halves. */

@@ -2,8 +2,6 @@
  * A storage in memory: the declared last resort of browsers, and the medium of
  * tests. What is written stays as long as the object does, so that a database
  * can be closed and opened again on it.
- *
- * @module
  */
 
 import { DatabaseError } from "../base/errors.ts";

@@ -3,8 +3,6 @@
  *
  * Architecture invariant: a name can never leave its storage's folder, whatever
  * its caller was told (law 10); `.` and `..` are no segments.
- *
- * @module
  */
 
 import { DatabaseError } from "../base/errors.ts";

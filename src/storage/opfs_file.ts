@@ -3,8 +3,6 @@
  *
  * Architecture invariant: a failed flush is final for the file (law 12), and
  * nothing is acknowledged when a younger storage has come meanwhile.
- *
- * @module
  */
 
 import type { DatabaseError } from "../base/errors.ts";

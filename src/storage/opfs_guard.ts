@@ -6,8 +6,6 @@
  * Architecture invariant: intent, then comparison, then write; a change that
  * was not announced by an intent is never made. Only who holds the pool's door
  * writes the fence.
- *
- * @module
  */
 
 import { DatabaseError } from "../base/errors.ts";

@@ -4,8 +4,6 @@
  *
  * Order of effects: the record, then the change in memory; so a table that
  * cannot take the record leaves everything as it was.
- *
- * @module
  */
 
 import { storageFailure } from "./failure.ts";

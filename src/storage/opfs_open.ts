@@ -1,8 +1,6 @@
 /**
  * Opening a pool: behind its door, from the fence to the new table's root, in
  * the order that docs/format-opfs.md proves.
- *
- * @module
  */
 
 import { storageFailure } from "./failure.ts";

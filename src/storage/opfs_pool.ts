@@ -2,8 +2,6 @@
  * The files of a pool by their ids: making, opening, removing.
  *
  * Never reuses a file of another term, whose storage may still live.
- *
- * @module
  */
 
 import { PoolFile } from "./opfs_file.ts";

@@ -4,8 +4,6 @@
  *
  * Architecture invariant: a file is emptied or removed only after a flush of
  * the table that says it has no name, and a spare is empty on the medium too.
- *
- * @module
  */
 
 import { DatabaseError } from "../base/errors.ts";

@@ -4,8 +4,6 @@
  *
  * Never acknowledges anything after a younger storage has opened the pool; see
  * docs/format-opfs.md for the order that proves it.
- *
- * @module
  */
 
 import { toHex } from "../base/bytes.ts";

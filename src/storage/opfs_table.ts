@@ -4,8 +4,6 @@
  *
  * Never touches a file. Reading trusts nothing: what does not check out is
  * passed over, and said.
- *
- * @module
  */
 
 import { ByteReader, ByteWriter, equalBytes } from "../base/bytes.ts";

@@ -1,8 +1,6 @@
 /**
  * What is used of the origin private file system, written down because an app
  * that links Sheaf may have no DOM types.
- *
- * @module
  */
 
 /** `FileSystemSyncAccessHandle`. */

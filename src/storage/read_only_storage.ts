@@ -6,8 +6,6 @@
  * read is what was there when each file was read.
  *
  * Architecture invariant: nothing beneath is ever changed.
- *
- * @module
  */
 
 import { memoryStorage } from "./memory_storage.ts";

@@ -7,8 +7,6 @@
  * of the codes `storage-full`, `storage-readonly`, `permission-denied`,
  * `invalid-path`, `database-locked` or `storage-failed`; in a browser also with
  * `storage-evicted`, and `closed` once its storage was closed.
- *
- * @module
  */
 
 /** One open file. */

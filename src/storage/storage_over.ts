@@ -3,8 +3,6 @@
  * storage extends it, and writes down that one thing.
  *
  * It hands on no `prepare`: storages that need it are not wrapped.
- *
- * @module
  */
 
 import type {

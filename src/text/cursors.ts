@@ -6,8 +6,6 @@
  *
  * Architecture invariant: what peers show is not trusted: names are short, colours
  * are colours, and a place that means nothing here is not shown.
- *
- * @module
  */
 
 import * as Y from "yjs";

@@ -9,8 +9,6 @@
  *
  * Architecture invariant: what is said is a function of the state alone, so all
  * replicas agree which texts take too long (law 4).
- *
- * @module
  */
 
 import { limits } from "../base/limits.ts";

@@ -7,8 +7,6 @@
  * Architecture invariant: a document goes on with no state but its own and those
  * that this grew into. Readers see of it what a document made of that state would
  * show them.
- *
- * @module
  */
 
 import { limits } from "../base/limits.ts";

@@ -1,8 +1,6 @@
 /**
  * What one state of a text has that an earlier one had not: found in proportion
  * to that, because states share what stays.
- *
- * @module
  */
 
 import type { Node, OrderedMap } from "../schema/ordered_map.ts";

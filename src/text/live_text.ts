@@ -5,8 +5,6 @@
  * Architecture invariant: the document is a working copy. What the repository
  * says counts: where the two differ in more than what was not written yet, the
  * document is made anew.
- *
- * @module
  */
 
 import type * as Y from "yjs";

@@ -1,8 +1,4 @@
-/**
- * Splices: the least that makes one text another.
- *
- * @module
- */
+/** Splices: the least that makes one text another. */
 
 import { isWithinCharacter, type TextSplice } from "../schema/text_state.ts";
 

@@ -1,8 +1,4 @@
-/**
- * A textarea, or a text input, that several people write in.
- *
- * @module
- */
+/** A textarea, or a text input, that several people write in. */
 
 import { checkOptions } from "../base/known_options.ts";
 import type { Schema } from "../schema/schema.ts";

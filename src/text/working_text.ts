@@ -5,8 +5,6 @@
  * Architecture invariant: what a document shows is taken for what its state shows
  * only where that has one order, by proof: each run was put in between two units
  * that stood side by side, whichever came first (law 4).
- *
- * @module
  */
 
 import * as Y from "yjs";

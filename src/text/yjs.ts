@@ -5,8 +5,6 @@
  *
  * Architecture invariant: what is shown is a function of the state alone, never
  * of the order in which changes came (law 4).
- *
- * @module
  */
 
 import * as Y from "yjs";

@@ -6,8 +6,6 @@
  * `frame_line.ts` keeps their order.
  *
  * Architecture invariant: nothing grows beyond `frameBytesMax` (law 10).
- *
- * @module
  */
 
 import { concatBytes } from "../../src/base/bytes.ts";

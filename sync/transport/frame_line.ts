@@ -1,8 +1,4 @@
-/**
- * Frames through a codec whose results may be promises, in order.
- *
- * @module
- */
+/** Frames through a codec whose results may be promises, in order. */
 
 /** One way of a wire: what goes in comes out in the same order. */
 export class FrameLine {

@@ -4,8 +4,6 @@
  * Architecture invariant: an answer is read up to a bound and checked for its
  * form; what it says of the server is only worth what the caller knows of the
  * address (law 10).
- *
- * @module
  */
 
 import { fromHex, toHex } from "../../src/base/bytes.ts";

@@ -6,8 +6,6 @@
  *
  * Architecture invariant: each way keeps the order of what was sent, however
  * the scheduler orders its tasks.
- *
- * @module
  */
 
 import type {

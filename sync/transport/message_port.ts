@@ -4,8 +4,6 @@
  * A message is a frame (`Uint8Array`), how many bytes of frames were taken (a
  * number), or the end (`[code, detail]`). The counts are there because a port
  * does not say how much of it waits. Anything else is not for us.
- *
- * @module
  */
 
 import { limits } from "../../src/base/limits.ts";

@@ -6,8 +6,6 @@
  * here, unless some were refused, but keep their place in the order.
  *
  * Architecture invariant: what waits is bounded in frames and bytes (law 10).
- *
- * @module
  */
 
 import { limits } from "../../src/base/limits.ts";

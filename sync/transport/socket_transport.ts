@@ -6,8 +6,6 @@
  *
  * Architecture invariant: a frame over `frameBytesMax` closes the wire; what
  * came before anybody listened is bounded (law 10).
- *
- * @module
  */
 
 import { decodeText, encodeText } from "../../src/base/bytes.ts";

@@ -4,8 +4,6 @@
  * An adapter knows nothing of what the bytes mean. It may compress; it never
  * drops, repeats or reorders a frame of a transport that is open. Every adapter
  * runs `tests/kit/transport_conformance.ts`.
- *
- * @module
  */
 
 /** Why a transport ended. */

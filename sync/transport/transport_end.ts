@@ -3,8 +3,6 @@
  *
  * Architecture invariant: a foreign code or detail is bounded and never more
  * than a code and a detail (law 10).
- *
- * @module
  */
 
 import type { TransportEnd } from "./transport.ts";

@@ -5,8 +5,6 @@
  * algorithm then meets the delayed acknowledgement: frames of 1 to 60 KB take
  * 44 ms. So where there are Node's modules the package `ws` is taken; browsers
  * use their own.
- *
- * @module
  */
 
 import { deferred } from "../../src/base/deferred.ts";

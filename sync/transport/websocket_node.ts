@@ -1,8 +1,4 @@
-/**
- * Upgrades of requests that `node:http` took, by npm's `ws`.
- *
- * @module
- */
+/** Upgrades of requests that `node:http` took, by npm's `ws`. */
 
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";

@@ -7,8 +7,6 @@
  * a close; and Deno's server socket cannot be terminated. Such a socket lives as
  * long as its peer keeps it, after the transport has ended: whoever bounds
  * connections counts until `closed`.
- *
- * @module
  */
 
 import { type Socket, SocketTransport } from "./socket_transport.ts";

@@ -1,8 +1,4 @@
-/**
- * `sheaf admin`: asks a running server over HTTP.
- *
- * @module
- */
+/** `sheaf admin`: asks a running server over HTTP. */
 
 import process from "node:process";
 import type { QuarantineEntry } from "../../../server/quarantine.ts";

@@ -2,8 +2,6 @@
  * `sheaf backup` and `sheaf restore`: checked copies of a database folder.
  *
  * Never takes the lock of what it copies from, never overwrites.
- *
- * @module
  */
 
 import { copyDatabase } from "../../../server/backup.ts";

@@ -1,8 +1,6 @@
 /**
  * `sheaf certify`: makes a key that may erase, and nothing else, until a date: so
  * that whoever answers people's requests does not hold the root key.
- *
- * @module
  */
 
 import { createSigner, generateKeyPair } from "../../../crypto/mod.ts";

@@ -1,8 +1,6 @@
 /**
  * `sheaf delete`: a repository with all of its history, when the person has seen
  * what goes and agrees.
- *
- * @module
  */
 
 import { SERVER_REPOSITORY } from "../../../server/books.ts";

@@ -1,8 +1,6 @@
 /**
  * `sheaf explain`: the text of a message of the browser's production build,
  * `#VERSION-NUMBER` and its values, from the table that the package brings.
- *
- * @module
  */
 
 import { readFileSync } from "node:fs";

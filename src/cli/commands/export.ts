@@ -1,8 +1,6 @@
 /**
  * `sheaf export`: all items of a collection as JSON, JSONL, CSV or
  * MessagePack.
- *
- * @module
  */
 
 import { itemsOf } from "../database.ts";

@@ -1,8 +1,4 @@
-/**
- * `sheaf history`: who changed what and when, newest last.
- *
- * @module
- */
+/** `sheaf history`: who changed what and when, newest last. */
 
 import type { CommitSummary } from "../../db/history.ts";
 import type { Repository } from "../../db/repository.ts";

@@ -3,8 +3,6 @@
  *
  * Without `--schema` the input is read twice: once to infer the schema, which
  * is printed as code on standard output, and once to write.
- *
- * @module
  */
 
 import {

@@ -2,8 +2,6 @@
  * `sheaf keys`: the ids of a collection, or the public keys of this replica.
  *
  * Never prints a secret.
- *
- * @module
  */
 
 import { toHex } from "../../base/bytes.ts";

@@ -1,7 +1,5 @@
 /**
  * `sheaf query`: asks a collection and prints the answer, its size or the plan.
- *
- * @module
  */
 
 import type { Query, Where } from "../../query/mod.ts";

@@ -1,8 +1,6 @@
 /**
  * `sheaf redact`: what was ever said of some items is erased for ever, on every
  * device, when the person has agreed.
- *
- * @module
  */
 
 import { type FileKey, readKeyFile } from "../../../server/root_key_file.ts";

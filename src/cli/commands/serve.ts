@@ -5,8 +5,6 @@
  * What a server prints when it starts: its settings with secrets masked, its
  * root key, where the root secret lies, what is unwise, and how a client
  * connects.
- *
- * @module
  */
 
 import { readFile } from "node:fs/promises";

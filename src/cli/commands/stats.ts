@@ -1,8 +1,4 @@
-/**
- * `sheaf stats`: what a repository holds, in figures.
- *
- * @module
- */
+/** `sheaf stats`: what a repository holds, in figures. */
 
 import type { Repository } from "../../db/repository.ts";
 import { formatBytes, formatCount } from "../figures.ts";

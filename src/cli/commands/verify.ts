@@ -3,8 +3,6 @@
  *
  * `sheaf verify --rules`: where these rules would have decided otherwise than
  * the server that took the commits did.
- *
- * @module
  */
 
 import type { VerifyReport } from "../../../repo/mod.ts";
