@@ -70,7 +70,6 @@ export interface DeviceParts {
   readonly refusalsChanged: () => void;
 }
 
-/** A replica among the others of its device. */
 export class Device {
   /** What a tab's log got of the tab itself; `undefined` where it is no tab's. */
   readonly outgoing: Outgoing | undefined;

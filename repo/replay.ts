@@ -57,7 +57,6 @@ export interface Ground {
   readonly salvage: Salvage | undefined;
 }
 
-/** Folds the log's records, in order, into what a repository knows. */
 export class Replay {
   readonly #options: OpenReplicaOptions;
   readonly #state: State;

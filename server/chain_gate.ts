@@ -28,7 +28,6 @@ interface ChainsOf {
   readonly loaded: Pick<LoadedReplica, "mode" | "credentials">;
 }
 
-/** Asked of each batch that a peer brings. */
 export class ChainGate {
   readonly #begun: Buckets;
   readonly #counts = new WeakMap<Graph, ChainCount>();

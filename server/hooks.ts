@@ -92,7 +92,6 @@ const KEY_CHARACTERS = 32;
 /** As how many more commits a batch counts that holds too much. */
 const EXTRA_MAX = limits.nodesMax / limits.foldPartsPerCommit;
 
-/** All that a host asks. */
 export class ServerHooks implements Required<HostHooks> {
   readonly #parts: HookParts;
   readonly #commits: Buckets;

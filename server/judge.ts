@@ -54,7 +54,6 @@ interface ChainsByPart {
   readonly chains: ReadonlyMap<string, string>;
 }
 
-/** Judges what comes to the repositories of a server. */
 export class Judge {
   readonly #parts: JudgeParts;
   readonly #gates = new WeakMap<Replica, RuleGate>();

@@ -49,7 +49,6 @@ const CONTROLS =
   // deno-lint-ignore no-control-regex -- control characters are what it looks for
   /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
-/** Where a server tells what happens. */
 export class Log {
   readonly #sink: LogSink;
   readonly #level: number;

@@ -33,7 +33,6 @@ export interface ReaderParts {
 /** What is given to who may read. */
 type Given = { readonly rights: number };
 
-/** Asks rules who may read. */
 export class Readers {
   readonly #parts: ReaderParts;
 

@@ -55,7 +55,6 @@ const KEY_CHARACTERS = 32;
 /** Ends in a chain, by how many commits there are up to them. */
 export type ChainEnds = ReadonlyMap<number, ChainEnd>;
 
-/** Follows the repositories that are being restored. */
 export class RestoreReport {
   readonly #books: Books;
   readonly #log: Log;

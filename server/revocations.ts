@@ -67,7 +67,6 @@ interface EndedUser {
 
 const KEY_CHARACTERS = 32;
 
-/** Revokes sessions and says which are. */
 export class RevocationList {
   readonly #parts: RevocationParts;
   /** Sessions that are revoked, whether the books could be written or not. */

@@ -72,7 +72,6 @@ export interface SessionParts {
 /** Whose a key is. */
 export type KeyOwner = Pick<Certificate, "user" | "claims" | "notAfter">;
 
-/** Issues certificates and remembers for whom. */
 export class Sessions {
   readonly #parts: SessionParts;
 

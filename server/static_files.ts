@@ -49,7 +49,6 @@ interface Found {
   readonly info: Stats;
 }
 
-/** Serves the files of a folder. */
 export class StaticFiles {
   readonly #root: Promise<string>;
   readonly #policy: string;

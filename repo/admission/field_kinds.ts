@@ -11,7 +11,6 @@ import type {
   ShapeField,
 } from "../../src/schema/patch.ts";
 
-/** The fields of one collection, over all its writers. */
 export class FieldKinds {
   readonly #shapes: () => readonly Shape[];
   /** Made when somebody asks or writes. */

@@ -58,7 +58,6 @@ export interface IntakeParts {
   readonly refuse: (chain: string, refused: readonly RefusedCommit[]) => void;
 }
 
-/** Takes foreign records into one repository. */
 export class Intake {
   /** Where batches wait whose peer has no parking of its own. */
   readonly parking: Parking = new Parking();

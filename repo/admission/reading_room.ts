@@ -16,7 +16,6 @@ const CHARACTERS_PER_PART = 16;
 /** What a rule has read is put together. */
 const known = /* @__PURE__ */ new WeakSet<RichState>();
 
-/** Counts what rules read. */
 export class ReadingRoom implements Room {
   readonly #partsMax: number;
   /** Parts that were put together so far. */

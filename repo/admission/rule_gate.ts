@@ -33,7 +33,6 @@ import { ReadingRoom } from "./reading_room.ts";
 import { faultOf, kindFault } from "../../src/schema/rule_write.ts";
 import { type Constraints, Draft, type WrittenItem } from "./constraints.ts";
 
-/** The rules of one repository at its gate. */
 export class RuleGate implements Declared {
   readonly #rules: RepositoryRules;
   readonly #sessions: RuleSessions;

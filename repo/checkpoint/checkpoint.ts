@@ -34,7 +34,6 @@ import type { StoredOrigin, Tables } from "./tables.ts";
 /** Gives the local view of a collection: its schema's, or that of no schema. */
 export type ViewOf = (collection: string) => View;
 
-/** One checkpoint file, open. */
 export class Checkpoint implements Tables {
   /** Its number: the newest one has the highest. */
   readonly number: number;

@@ -26,7 +26,6 @@ const NOTHING = new Uint8Array(0);
 /** Reads one thing from the bytes of a cell. */
 type Decode<T> = (reader: ByteReader, tables: Tables, view: View) => T;
 
-/** The cells of one collection that are not in the log. */
 export class Heap {
   readonly #checkpoint: Tables;
   readonly #place: CollectionPlace;

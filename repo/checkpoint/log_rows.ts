@@ -38,7 +38,6 @@ function bufferOf(size: number): Uint8Array {
 /** Decodes the row at the reader's place. */
 export type DecodeRow = (reader: ByteReader, index: number) => void;
 
-/** The covered part of a log. */
 export class LogRows {
   readonly #readLog: ReadLog;
   readonly #checks: PagePart;

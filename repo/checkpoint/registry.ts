@@ -16,7 +16,6 @@ import type { StoredOrigin } from "./tables.ts";
 import { IN_HEAP, NO_ADDRESS, type Records } from "./layout.ts";
 import type { PageWriter } from "./page_writer.ts";
 
-/** Gives numbers and writes the tables of what has them. */
 export class Registry {
   /** By number. */
   readonly chains: string[];

@@ -20,7 +20,6 @@ const STEP = 128;
 /** Bytes of commits that are hashed in one slice, some 1 ms, where a few commits are as many. */
 const SLICE_BYTES = 1024 * 1024;
 
-/** Computes ids of one repository. */
 export class ChainIds {
   readonly #commits: CommitReader;
   readonly #genesisId: Uint8Array;

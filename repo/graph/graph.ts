@@ -64,7 +64,6 @@ interface Head {
   length: number;
 }
 
-/** What a repository knows of its commits. */
 export class Graph {
   readonly #genesisId: Uint8Array;
   readonly #chains = new Map<string, ChainState>();

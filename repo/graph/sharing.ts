@@ -44,7 +44,6 @@ interface Lag {
   held: number;
 }
 
-/** Knows what may be shared of one repository. */
 export class Sharing {
   readonly #parts: SharingParts;
   readonly #listeners = new Set<() => void>();

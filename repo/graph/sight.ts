@@ -21,7 +21,6 @@ interface Step extends Hlc {
   readonly seen: number;
 }
 
-/** Tells whether a commit's author had seen one of this device. */
 export class Sight {
   readonly #commits: CommitReader;
   readonly #log: Log;

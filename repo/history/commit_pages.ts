@@ -25,7 +25,6 @@ interface Stretch {
   readonly before: number;
 }
 
-/** Counts the commits of one log. */
 export class CommitPages {
   readonly #reader: CommitReader;
   #revision = -1;

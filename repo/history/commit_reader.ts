@@ -28,7 +28,6 @@ import type { Cut, VoidCommits } from "../refusal/void_commits.ts";
 import { getOrMake } from "../../src/base/collections.ts";
 import type { LoadedReplica } from "../loaded_replica.ts";
 
-/** Reads the commits of one repository. */
 export class CommitReader implements LoggedCommits {
   /** What touches each item, where a door brings that: histories read all of the log without. */
   touches: ItemTouches | undefined;

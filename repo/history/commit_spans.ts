@@ -58,7 +58,6 @@ interface Span {
 /** So many heads of batches, and of commits, are kept. */
 const KEPT = 256;
 
-/** Finds commits in one log. */
 export class CommitSpans {
   readonly #log: Log;
   readonly #marks: Marks;

@@ -74,7 +74,6 @@ const STEP_BYTES = 1024 * 1024;
 /** So much of the log is read in about a millisecond. */
 const SLICE_BYTES = 128 * 1024;
 
-/** Operations by what they touch, for one repository. */
 export class ItemTouches implements Marks {
   readonly #commits: Pick<LoggedCommits, "isVoid">;
   readonly #log: Log;

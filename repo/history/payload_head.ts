@@ -7,7 +7,6 @@ import type { ByteReader } from "../../src/base/bytes.ts";
 import type { Shape } from "../../src/schema/patch.ts";
 import { readShape } from "../../src/schema/shape_codec.ts";
 
-/** Reads the heads of payloads that were accepted, and makes something of their shapes. */
 export class PayloadHead<T> {
   readonly #make: (shapes: readonly Shape[]) => T;
   #bytes = new Uint8Array(0);

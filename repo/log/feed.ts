@@ -63,7 +63,6 @@ export interface FeedParts {
   ) => Uint8Array | undefined;
 }
 
-/** Reads one log for its followers. */
 export class Feed {
   readonly #parts: FeedParts;
   #last: Answer | undefined;

@@ -45,7 +45,6 @@ export interface CreateLogOptions extends LogSizes {
   readonly world: World;
 }
 
-/** An open log. */
 export class Log {
   /** Runs before a sync begins: what it appends is part of it. */
   onSyncing: () => void = () => {};

@@ -72,7 +72,6 @@ export interface MirrorSlice {
   readonly next: LogPoint;
 }
 
-/** Shows one log to the tabs of its device. */
 export class Mirror {
   readonly #log: Log;
   readonly #sharing: Sharing;

@@ -24,7 +24,6 @@ export interface Survivor {
   body(): Uint8Array;
 }
 
-/** A quarantine file that is being filled. */
 export class Quarantine {
   /** Its name in the log's folder. */
   readonly name: string;

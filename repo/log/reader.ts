@@ -19,7 +19,6 @@ import {
 } from "./format.ts";
 import { type OnRecord, readRecords, Segment, segmentIn } from "./segment.ts";
 
-/** The segments of a log, for reading. */
 export class LogReader {
   readonly #storage: Storage;
   readonly #folder: string;

@@ -54,7 +54,6 @@ export const epochFile: FileLayout<ValueOf<typeof stored>> = {
   layout: stored,
 };
 
-/** The order of a log, for who gives out positions of it. */
 export class ServedOrder {
   readonly #world: Pick<World, "now">;
   readonly #loaded: LoadedReplica;

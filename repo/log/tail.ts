@@ -48,7 +48,6 @@ export interface ExtentSizes {
   readonly extentBytesMax?: number;
 }
 
-/** Writes records at the end of a segment. */
 export class LogTail {
   /** Where to write. */
   segment: Segment;

@@ -108,7 +108,6 @@ function cellsOf(
 /** Searching a commit's text for more ids than this costs more than decoding it. */
 const IDS_SEARCHED_MAX = 16;
 
-/** Folds some items anew. */
 class Refold {
   readonly cells = new Map<string, Map<string, Cell | undefined>>();
   readonly #ids: readonly string[];

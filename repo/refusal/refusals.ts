@@ -41,7 +41,6 @@ export interface RefusalsParts {
   readonly flush: () => void;
 }
 
-/** The refusals of one replica. */
 export class Refusals {
   readonly #parts: RefusalsParts;
   readonly #listeners = new Set<() => void>();

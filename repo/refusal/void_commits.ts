@@ -124,7 +124,6 @@ function placeOf({ chain, number }: Position): string {
   return `${chain}${number}`;
 }
 
-/** What a repository knows of its void commits. */
 export class VoidCommits {
   readonly #logged: LoggedCut[] = [];
   readonly #cuts = new Map<string, { at: number; from: number }[]>();

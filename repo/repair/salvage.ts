@@ -101,7 +101,6 @@ function spansOf(batches: readonly SalvagedBatch[]): Map<string, Span[]> {
   return byChain;
 }
 
-/** What was salvaged of one repository. */
 export class Salvage {
   readonly #salvaged: Salvaged;
   /** Batches by chain, ascending, each with what it has beyond those before it. */

@@ -54,7 +54,6 @@ export interface ScrubberParts {
 /** Where a round stands, in the repository's folder. */
 const PLACE = "scrub";
 
-/** Scrubs one open repository. */
 export class Scrubber {
   readonly #parts: ScrubberParts;
   /** Log address of the next step. */

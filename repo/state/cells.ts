@@ -15,7 +15,6 @@ const MASK = CHUNK - 1;
 
 type Chunk<T> = (T | undefined)[];
 
-/** A growing array of cells and items, some of which are not in memory yet. */
 export class Cells {
   readonly #cells: (Chunk<Cell> | undefined)[];
   readonly #items: (Chunk<Item> | undefined)[];

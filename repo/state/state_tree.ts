@@ -17,7 +17,6 @@ import type { ItemName, State } from "./state.ts";
 import type { Kept, Table } from "./table.ts";
 import { getOrMake } from "../../src/base/collections.ts";
 
-/** The items of one state, by their places. */
 export class StateTree {
   readonly #state: State;
   readonly #unread = new Map<Table, Unread>();

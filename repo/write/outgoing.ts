@@ -42,7 +42,6 @@ interface Unechoed {
   readonly end: number;
 }
 
-/** The own records of one tab's log. */
 export class Outgoing {
   /** Runs when something own was appended; it must not throw. */
   onWrote: () => void = () => {};

@@ -71,7 +71,6 @@ export interface WriterParts {
   readonly publishing: (tell: () => void) => void;
 }
 
-/** Writes the commits of this replica. */
 export class Writer {
   /** Hears what own transactions did, before anybody else hears of them. */
   noting: Noting | undefined;

@@ -68,7 +68,6 @@ interface Listened {
 
 const nothing: Told = { edits: [], dropped: 0 };
 
-/** What lost in one repository. */
 export class OverwrittenEdits {
   readonly #parts: OverwrittenParts;
   readonly #finder: OverwrittenFinder;

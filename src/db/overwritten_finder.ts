@@ -55,7 +55,6 @@ export interface FinderParts {
   readonly report: (error: unknown) => void;
 }
 
-/** Finds own edits of one repository that lose. */
 export class OverwrittenFinder {
   readonly #parts: FinderParts;
   readonly #collections = new Set<string>();

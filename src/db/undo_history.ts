@@ -33,7 +33,6 @@ import { Write } from "./write.ts";
 import { decodeSteps, encodeSteps } from "./undo_file.ts";
 
 // As in online.ts.
-/** The steps of one repository. */
 export class UndoHistory {
   readonly #parts: UndoParts;
   readonly #changes: () => void;

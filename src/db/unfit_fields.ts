@@ -8,7 +8,6 @@ import type { FieldKind } from "../schema/patch.ts";
 import type { SchemaField } from "../schema/validate.ts";
 import type { Incident } from "./channel.ts";
 
-/** The fields, as they are met. */
 export class UnfitFields {
   readonly #world: World;
   readonly #known = new Set<SchemaField>();

@@ -14,7 +14,6 @@ const ROW = 22;
 const LANE = 14;
 const COLOURS = 8;
 
-/** Shows the commits of the repository that is chosen. */
 export class CommitsView implements View {
   readonly title = "Commits";
   readonly element: HTMLElement = element("div", { class: "commits" });

@@ -26,7 +26,6 @@ export interface Typical {
   readonly p99: number;
 }
 
-/** The last writes, oldest first. */
 export class Latencies {
   readonly #max: number;
   readonly #writes: WriteTimes[] = [];

@@ -21,7 +21,6 @@ const HEIGHT = 200;
 const SCALE = 52;
 const DECADES = [0.01, 0.1, 1, 10, 100, 1000, 10_000];
 
-/** Shows latencies of the writes that were made while the inspector is there. */
 export class LatencyView implements View {
   readonly title = "Latency";
   readonly element: HTMLElement = element("div", { class: "latency" });

@@ -20,7 +20,6 @@ const COLUMNS = [
   "max",
 ];
 
-/** Shows what keeping live queries up to date costs. */
 export class QueriesView implements View {
   readonly title = "Live queries";
   readonly element: HTMLElement = element("div", { class: "queries" });

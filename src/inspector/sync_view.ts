@@ -10,7 +10,6 @@ import type { View } from "./element.ts";
 
 const FRAMES_MAX = 200;
 
-/** Shows messages as they come and go. */
 export class SyncView implements View {
   readonly title = "Sync";
   readonly element: HTMLElement = element("div", { class: "sync" });

@@ -30,7 +30,6 @@ import {
 /** A digest as `entry.ts` makes them. */
 const DIGEST = /^(?:absent|[0-9a-f]{32})$/;
 
-/** Judges compare-and-sets at one moment of acceptance. */
 export class EntryJudge implements CommitJudge {
   readonly #nowMs: number;
 

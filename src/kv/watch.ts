@@ -33,7 +33,6 @@ interface Watcher {
   readonly listener: KvListener;
 }
 
-/** The listeners of one store. */
 export class Watchers {
   readonly #kept: KeysKept;
   readonly #engine: QueryEngine;

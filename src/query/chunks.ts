@@ -18,7 +18,6 @@ interface Chunk {
 /** A place between entries: chunk number times twice {@linkcode chunkMax} plus offset. */
 export type Seat = number;
 
-/** Entries in order. */
 export abstract class Chunks {
   protected readonly chunks: Chunk[] = [];
   /** Each chunk's first ordinal: the upper search touches nothing else. */

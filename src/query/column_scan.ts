@@ -198,7 +198,6 @@ function passNumbers(
   return kept;
 }
 
-/** The columns of one collection, as queries ask for them. */
 export class Columns {
   readonly #source: Source;
   readonly #wants = new Map<string, number>();

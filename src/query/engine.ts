@@ -81,7 +81,6 @@ function readsIds({ parts, order, limit }: Request): boolean {
     (order.length === 0 || order[0]!.field === "id");
 }
 
-/** Answers the queries of one collection. */
 export class QueryEngine {
   readonly name: string;
   /** Fields with `id`. */

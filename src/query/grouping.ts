@@ -87,7 +87,6 @@ function define(row: Record<string, Value>, name: string, value: Value): void {
   });
 }
 
-/** Finds the groups that items belong to. */
 export class Grouping {
   readonly request: GroupRequest;
   readonly #fields: Fields;

@@ -62,7 +62,6 @@ export function parseInclude(engine: QueryEngine, spec: object): IncludeTerm[] {
 /** The related items of one item, in the order of the terms. */
 export type Relations = readonly (Item | undefined)[];
 
-/** Follows the references of one collection. */
 export class Include {
   readonly terms: readonly IncludeTerm[];
   readonly #engine: QueryEngine;

@@ -46,7 +46,6 @@ interface Slot extends IndexOption {
   givenUp: boolean;
 }
 
-/** All indexes of one collection. */
 export class IndexSet {
   /** Changes whenever an index comes or goes: cached plans are stale then. */
   epoch = 0;

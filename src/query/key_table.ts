@@ -29,7 +29,6 @@ const fewOrdinals = 256;
 const headChars = 7;
 const charBase = 128;
 
-/** Keys of one field of an index. */
 export class KeyTable {
   readonly field: string;
   readonly kind: FieldKind;

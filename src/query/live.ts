@@ -27,7 +27,6 @@ const fewChanges = 16;
 /** A live query's result, until it is disposed. */
 export type Live<Row> = Subscription<readonly Row[], LiveChange<Row>>;
 
-/** The rows of a live query, for all who ask the same. */
 export class LiveRows<Row> extends Following<readonly Row[], LiveChange<Row>> {
   readonly #engine: QueryEngine;
   readonly #include: Include | undefined;

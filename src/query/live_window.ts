@@ -55,7 +55,6 @@ export interface Edits {
 const lookAheadShare = 4;
 const lookAheadMin = 16;
 
-/** The window over one query's result. */
 export class LiveWindow {
   readonly #engine: QueryEngine;
   readonly #request: Request;

@@ -35,7 +35,6 @@ export interface KeyRange {
   readonly highAfter: boolean;
 }
 
-/** Ordinals in the order of some fields. */
 export class OrderedIndex extends Chunks {
   readonly fields: readonly string[];
   count = 0;

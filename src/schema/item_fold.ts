@@ -8,7 +8,6 @@ import { afterEdit, type Edit, editUpdate, fold } from "./merge.ts";
 import type { Operation } from "./patch.ts";
 import type { View } from "./view.ts";
 
-/** What is known of one item, while its operations come. */
 export class ItemFold {
   readonly #view: View;
   #cell: Cell | undefined;

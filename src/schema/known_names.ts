@@ -64,7 +64,6 @@ function names(change: Change): boolean {
   }
 }
 
-/** Judges names of what is in some collections. */
 export class NameJudge implements CommitJudge {
   readonly #collections: ReadonlySet<string>;
   readonly #lastOf: (part: string) => Hlc | undefined;

@@ -20,7 +20,6 @@ interface NamedSpan extends TextSpan {
   readonly client: number;
 }
 
-/** Units that are not here, by client. */
 export class LostUnits {
   readonly #lost = new Map<number, SpanSet>();
 

@@ -45,7 +45,6 @@ const none: readonly never[] = [];
 const emptyLeaf = { keys: none, values: none, children: undefined, size: 0 };
 const one = () => 1;
 
-/** An immutable map in ascending order of its keys. */
 export class OrderedMap<K, V> {
   readonly #order: Order<K, V>;
   readonly #root: Node<K, V>;

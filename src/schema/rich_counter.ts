@@ -6,7 +6,6 @@ import { explicitParts, type RichKind } from "./rich_kind.ts";
 import { parseCount, refuseValue, runChecks } from "./validate.ts";
 import { malformed } from "./value_codec.ts";
 
-/** A counter: the exact sum of all increments. */
 export class CounterState {
   readonly merge = "counter";
   readonly isShownLater = false;

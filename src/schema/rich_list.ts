@@ -33,7 +33,6 @@ interface ListElement {
   readonly positionStamp: Stamp | undefined;
 }
 
-/** A list: elements by id, in the order of (position, id). */
 export class ListState extends PartsState {
   readonly merge = "list";
   readonly elements: OrderedMap<string, ListElement>;

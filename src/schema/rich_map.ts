@@ -29,7 +29,6 @@ interface MapEntry {
   readonly stamp: Stamp;
 }
 
-/** A map: the last writer wins for each key. */
 export class MapState extends PartsState {
   readonly merge = "map";
   readonly entries: OrderedMap<string, MapEntry>;

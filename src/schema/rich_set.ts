@@ -46,7 +46,6 @@ function compareTags(a: Tag, b: Tag): number {
   return compareScalars(a.value, b.value) || compareStamps(a.stamp, b.stamp);
 }
 
-/** A set: an add wins over a remove that has not seen it. */
 export class SetState extends PartsState {
   readonly merge = "set";
   /** Adds that no remove has seen: a value is there while one is left. */

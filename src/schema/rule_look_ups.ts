@@ -48,7 +48,6 @@ interface Asking {
   isEarly: boolean;
 }
 
-/** Looks items up for the rules of one repository, while they are asked. */
 export class LookUps {
   readonly get: LookUp = (...asked) => this.#look("before", ...asked);
   readonly getAfter: LookUp = (...asked) => this.#look("after", ...asked);

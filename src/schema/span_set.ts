@@ -23,7 +23,6 @@ export function endOf({ clock, length }: TextSpan): number {
   return clock + length;
 }
 
-/** An immutable set of units. */
 export class SpanSet {
   /** By their clocks; no two of them touch. */
   readonly spans: OrderedMap<number, TextSpan>;

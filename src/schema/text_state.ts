@@ -87,7 +87,6 @@ export const noUnits: Units = {
 /** By client; it weighs what is there. */
 type UnitsByClient = OrderedMap<number, Units>;
 
-/** The state of a text field, or a change of one. Immutable. */
 export class TextState {
   readonly merge = "text";
   /** It is put in order when somebody reads it. */

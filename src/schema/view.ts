@@ -46,7 +46,6 @@ export interface RowPlan {
   readonly isIdentical: boolean;
 }
 
-/** What readers of one collection see. */
 export class View {
   /** `undefined` where the application's schema is not known. */
   readonly schema: Schema | undefined;

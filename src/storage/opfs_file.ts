@@ -39,7 +39,6 @@ export class PoolFile {
   }
 }
 
-/** A file of the pool as its users see it. */
 export class OpfsFile implements StorageFile {
   readonly #file: PoolFile;
   readonly #handle: AccessHandle;

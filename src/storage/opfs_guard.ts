@@ -20,7 +20,6 @@ import { type AccessHandle, writeAll } from "./opfs_types.ts";
 import { ByteReader, ByteWriter, equalBytes } from "../base/bytes.ts";
 import { crc32 } from "../base/crc32.ts";
 
-/** Stands between a storage and its files. */
 export class Guard {
   /** Why nothing can be written any more. */
   failure: DatabaseError | undefined;

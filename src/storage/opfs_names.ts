@@ -78,7 +78,6 @@ export class Table {
   }
 }
 
-/** Names in memory, by folder. */
 export class Names {
   readonly #folders = new Map<string, Map<string, PoolFile>>();
 

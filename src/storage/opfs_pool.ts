@@ -41,7 +41,6 @@ export async function isHeld(
   }
 }
 
-/** The files of a pool, for one term. */
 export class Pool {
   readonly folder: OpfsFolder;
   readonly #term: number;

@@ -80,7 +80,6 @@ export function encodeIntent(id: string | undefined): Uint8Array {
   return intent.copy();
 }
 
-/** Encodes records for one table. */
 export class TableEncoder {
   readonly #saltCrc: number;
   readonly #writer = new ByteWriter();
