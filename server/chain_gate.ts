@@ -115,11 +115,7 @@ export class ChainGate {
   }
 
   #countOf(graph: Graph): ChainCount {
-    let count = this.#counts.get(graph);
-    if (count === undefined) {
-      this.#counts.set(graph, count = new ChainCount(graph));
-    }
-    return count;
+    return getOrMake(this.#counts, graph, () => new ChainCount(graph));
   }
 }
 

@@ -8,6 +8,7 @@
  * (law 10).
  */
 
+import { getOrMake } from "../src/base/collections.ts";
 import { toHex } from "../src/base/bytes.ts";
 import type { World } from "../src/base/world.ts";
 import type { PeerSession } from "../sync/proof.ts";
@@ -319,11 +320,7 @@ export class Lingering {
    */
   add(address: string, nowMs: number): () => void {
     const socket = {};
-    let sockets = this.#endedMs.get(address);
-    if (sockets === undefined) {
-      this.#endedMs.set(address, sockets = new Map());
-    }
-    sockets.set(socket, nowMs);
+    getOrMake(this.#endedMs, address, () => new Map()).set(socket, nowMs);
     return () => this.#gone(address, socket);
   }
 

@@ -7,6 +7,7 @@
  * repository. Clock, quota and rate are asked here and nowhere else (law 7).
  */
 
+import { getOrMake } from "../src/base/collections.ts";
 import { equalBytes, toHex } from "../src/base/bytes.ts";
 import { assert, type Refusal, refuse } from "../src/base/errors.ts";
 import { limits } from "../src/base/limits.ts";
@@ -456,13 +457,12 @@ export class ServerHooks implements Required<HostHooks> {
   }
 
   #claimsOf(session: PeerSession): RuleClaims {
-    let claims = this.#claims.get(session);
-    if (claims === undefined) {
-      // Proof: a certificate's claims are a JSON object, or it is none.
-      claims = Object.freeze(JSON.parse(session.claims)) as RuleClaims;
-      this.#claims.set(session, claims);
-    }
-    return claims;
+    // Proof: a certificate's claims are a JSON object, or it is none.
+    return getOrMake(
+      this.#claims,
+      session,
+      () => Object.freeze(JSON.parse(session.claims)) as RuleClaims,
+    );
   }
 }
 

@@ -8,6 +8,7 @@
  * bring only what its author could bring himself at that moment.
  */
 
+import { getOrMake } from "../src/base/collections.ts";
 import { equalBytes } from "../src/base/bytes.ts";
 import { type Refusal, refuseAt } from "../src/base/errors.ts";
 import type { Hlc } from "../src/base/hlc.ts";
@@ -223,13 +224,10 @@ export class Judge {
   #ruleGateOf(replica: Replica): RuleGate | undefined {
     const { rules, schemas = [] } = this.#parts;
     if (rules === undefined || replica.mode !== "default") return undefined;
-    let gate = this.#gates.get(replica);
-    if (gate === undefined) {
+    return getOrMake(this.#gates, replica, () => {
       const known = [entrySchema(undefined), ...schemas];
-      gate = new RuleGate(rules.of(replica.name), replica.loaded, known);
-      this.#gates.set(replica, gate);
-    }
-    return gate;
+      return new RuleGate(rules.of(replica.name), replica.loaded, known);
+    });
   }
 }
 

@@ -6,6 +6,7 @@
  * Commits of a repository are counted in one pass, and a page reads its own.
  */
 
+import { getOrMake } from "../base/collections.ts";
 import { DatabaseError } from "../base/errors.ts";
 import { checkOptions } from "../base/known_options.ts";
 import {
@@ -113,11 +114,7 @@ export function repositoryHistory(
 const counted = new WeakMap<Replica, CommitPages>();
 
 function pagesOf(replica: Replica): CommitPages {
-  let pages = counted.get(replica);
-  if (pages === undefined) {
-    counted.set(replica, pages = new CommitPages(replica.commits));
-  }
-  return pages;
+  return getOrMake(counted, replica, () => new CommitPages(replica.commits));
 }
 
 function checkPage(

@@ -15,6 +15,7 @@
  */
 
 // As in online.ts.
+import { getOrMake } from "../base/collections.ts";
 import "../../repo/mod.ts";
 import "./bare_repository.ts";
 import "./repository_sync.ts";
@@ -189,11 +190,11 @@ export class OverwrittenEdits {
   }
 
   #start(name: string): Listened {
-    let collection = this.#collections.get(name);
-    if (collection === undefined) {
-      collection = this.#newCollection(undefined);
-      this.#collections.set(name, collection);
-    }
+    const collection = getOrMake(
+      this.#collections,
+      name,
+      () => this.#newCollection(undefined),
+    );
     if (collection.isStarted) return collection;
     collection.isStarted = true;
     const { device } = this.#parts.replica;

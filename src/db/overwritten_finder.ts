@@ -10,6 +10,7 @@
  * Architecture invariant: it reads the state and never changes it.
  */
 
+import { getOrMake } from "../base/collections.ts";
 import { compareStamps, type Stamp } from "../base/hlc.ts";
 import { type Cell, isHistory, type Origin } from "../schema/cell.ts";
 import { mergeClassOf } from "../schema/kinds.ts";
@@ -87,14 +88,11 @@ export class OverwrittenFinder {
       this.#owned = new Map();
       this.#sight = this.#newSight();
     }
-    let isOwn = this.#owned.get(chain);
-    if (isOwn === undefined) {
+    return getOrMake(this.#owned, chain, () => {
       const user = replica.userOf(chain, wall) ?? replica.session.user;
-      isOwn = user === replica.session.user &&
+      return user === replica.session.user &&
         replica.device.keys.has(chain.slice(0, 32));
-      this.#owned.set(chain, isOwn);
-    }
-    return isOwn;
+    });
   };
 
   /** Looks at what came into the log from an address on, and at what will come, in one more collection. */

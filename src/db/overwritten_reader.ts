@@ -4,6 +4,7 @@
  */
 
 // As in online.ts.
+import { getOrMake } from "../base/collections.ts";
 import "../storage/memory_storage.ts";
 import "./repository.ts";
 import "./repository_sync.ts";
@@ -95,15 +96,10 @@ export class OverwrittenReader {
     listener: OverwrittenListener<S>,
   ): () => void {
     const { name } = place.schema;
-    let reading = this.#readings.get(name);
-    if (reading === undefined) {
-      const listeners = new Set<Listener>();
-      reading = {
-        ...place,
-        ...{ listeners, isRunning: false, isWoken: false, failed: [] },
-      };
-      this.#readings.set(name, reading);
-    }
+    const reading: Reading = getOrMake(this.#readings, name, () => {
+      const state = { isRunning: false, isWoken: false, failed: [] };
+      return { ...place, ...state, listeners: new Set<Listener>() };
+    });
     const { listeners } = reading;
     // They are edits of this very schema's items.
     const own: Listener = (edits, dropped) =>

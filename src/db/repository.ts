@@ -1,5 +1,6 @@
 /** The repository that users hold: it only wires and delegates. */
 
+import { getOrMake } from "../base/collections.ts";
 import { DatabaseError } from "../base/errors.ts";
 import { checkNoOptions } from "../base/known_options.ts";
 import { IdSource } from "../schema/names.ts";
@@ -90,20 +91,21 @@ export class Repository extends BareRepository {
     const { replica, schemas, link } = this.#parts;
     replica.check();
     schemas.check(schema);
-    let collection = this.#collections.get(schema.name);
-    if (collection === undefined) {
-      collection = new Collection<Schema>({
-        schema,
-        replica,
-        table: replica.state.table(schema.name),
-        engine: this.#engines.of(schema),
-        editor: this.#editorOf(schema),
-        arrivals: link,
-        overwritten: () => this.#overwritten ??= this.#readOverwritten(),
-        check: replica.check,
-      });
-      this.#collections.set(schema.name, collection);
-    }
+    const collection = getOrMake(
+      this.#collections,
+      schema.name,
+      () =>
+        new Collection<Schema>({
+          schema,
+          replica,
+          table: replica.state.table(schema.name),
+          engine: this.#engines.of(schema),
+          editor: this.#editorOf(schema),
+          arrivals: link,
+          overwritten: () => this.#overwritten ??= this.#readOverwritten(),
+          check: replica.check,
+        }),
+    );
     // `schemas.check` proved that the schema of this name is this very object.
     return collection as unknown as Collection<S>;
   }
@@ -116,15 +118,10 @@ export class Repository extends BareRepository {
   #editorOf<S extends Schema>(schema: S): Editor<S> {
     const { replica, schemas } = this.#parts;
     schemas.check(schema);
-    let editor = this.#editors.get(schema.name);
-    if (editor === undefined) {
-      editor = new Editor<Schema>(
-        schema,
-        replica.state.table(schema.name),
-        this.#ids,
-      );
-      this.#editors.set(schema.name, editor);
-    }
+    const editor = getOrMake(this.#editors, schema.name, () => {
+      const table = replica.state.table(schema.name);
+      return new Editor<Schema>(schema, table, this.#ids);
+    });
     return editor as unknown as Editor<S>; // As in `collection`.
   }
 

@@ -9,6 +9,7 @@
  * that it has it durably.
  */
 
+import { getOrMake } from "../base/collections.ts";
 import { type Deferred, deferred } from "../base/deferred.ts";
 import { DatabaseError } from "../base/errors.ts";
 import { limits } from "../base/limits.ts";
@@ -225,14 +226,13 @@ export class RepositorySyncing implements RepositorySync, Arrivals {
     const entries = replica.refusals();
     if (entries === this.#entries) return this.#refusals;
     this.#entries = entries;
-    this.#refusals = Object.freeze(entries.map((entry) => {
-      let write = this.#refused.get(entry);
-      if (write === undefined) {
-        write = new RefusedEntryWrite(replica, entry, this);
-        this.#refused.set(entry, write);
-      }
-      return write;
-    }));
+    const writeOf = (entry: RefusedEntry) =>
+      getOrMake(
+        this.#refused,
+        entry,
+        () => new RefusedEntryWrite(replica, entry, this),
+      );
+    this.#refusals = Object.freeze(entries.map(writeOf));
     return this.#refusals;
   }
 

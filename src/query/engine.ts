@@ -6,6 +6,7 @@
  * callback reads is up to date, and a write within one is told after it.
  */
 
+import { getOrMake } from "../base/collections.ts";
 import { DatabaseError } from "../base/errors.ts";
 import type { World } from "../base/world.ts";
 import type { FieldKind, Item } from "../schema/patch.ts";
@@ -131,15 +132,10 @@ export class QueryEngine {
 
   /** A user's function as a condition: it sees rows as the user does. The same for the same function. */
   predicate<Row>(test: (row: Row) => boolean): Condition {
-    let condition = this.#predicates.get(test);
-    if (condition === undefined) {
-      condition = {
-        what: "predicate",
-        test: (item) => test(asRow<Row>(this.read(item))) === true,
-      };
-      this.#predicates.set(test, condition);
-    }
-    return condition;
+    return getOrMake(this.#predicates, test, () => ({
+      what: "predicate",
+      test: (item) => test(asRow<Row>(this.read(item))) === true,
+    }));
   }
 
   /** An item as users may have it. */
@@ -267,12 +263,12 @@ export class QueryEngine {
   #costOf(follower: Follower): FollowerCost | undefined {
     const { about } = follower;
     if (about === undefined) return undefined;
-    let cost = this.#costs!.get(follower);
-    if (cost === undefined) {
-      cost = { result: about, changes: 0, lastMs: 0, totalMs: 0, maxMs: 0 };
-      this.#costs!.set(follower, cost);
-    }
-    return cost;
+    const none = { changes: 0, lastMs: 0, totalMs: 0, maxMs: 0 };
+    return getOrMake(
+      this.#costs!,
+      follower,
+      () => ({ result: about, ...none }),
+    );
   }
 
   /** Measures what live results cost from now on, or no more. */

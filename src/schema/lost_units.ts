@@ -6,6 +6,7 @@
  * else has it yet. Lost ones keep their names, for who writes them again.
  */
 
+import { getOrMake } from "../base/collections.ts";
 import type { FieldChange } from "./patch.ts";
 import { endOf, SpanSet, type TextSpan } from "./span_set.ts";
 import {
@@ -60,13 +61,8 @@ export class LostUnits {
   rename(change: TextState): TextState {
     if (!this.#concerns(change)) return change;
     const clients = new Map<number, { runs: TextRun[]; gone: TextSpan[] }>();
-    const partsOf = (client: number) => {
-      let parts = clients.get(client);
-      if (parts === undefined) {
-        clients.set(client, parts = { runs: [], gone: [] });
-      }
-      return parts;
-    };
+    const partsOf = (client: number) =>
+      getOrMake(clients, client, () => ({ runs: [], gone: [] }));
     for (const [name, { runs, gone }] of change.clients) {
       for (const run of runs) {
         const { client, clock } = this.#idOf({ ...run, client: name });

@@ -18,6 +18,7 @@
  * commits are folded (law 4). No clock, no schema decides anything here.
  */
 
+import { getOrMake } from "../base/collections.ts";
 import { compareStamps, type Stamp } from "../base/hlc.ts";
 import { limits } from "../base/limits.ts";
 import {
@@ -122,13 +123,12 @@ const orphans = new WeakMap<Shape, Shape>();
 
 /** The shape of an item whose create has not arrived: no fields. */
 function orphanOf(shape: Shape): Shape {
-  let orphan = orphans.get(shape);
-  if (orphan === undefined) {
-    const { collection } = shape;
-    orphan = Object.freeze({ collection, version: 0, fields: [] });
-    orphans.set(shape, orphan);
-  }
-  return orphan;
+  const { collection } = shape;
+  return getOrMake(
+    orphans,
+    shape,
+    () => Object.freeze({ collection, version: 0, fields: [] }),
+  );
 }
 
 const precedence: Readonly<Record<MergeClass, number>> = {

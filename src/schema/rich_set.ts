@@ -5,6 +5,7 @@
  * value again.
  */
 
+import { getOrMake } from "../base/collections.ts";
 import type { ByteReader, ByteWriter } from "../base/bytes.ts";
 import { compareStamps, hlcZero, type Stamp } from "../base/hlc.ts";
 import { limits } from "../base/limits.ts";
@@ -137,10 +138,7 @@ function write(w: ByteWriter, state: SetState, stamp: WriteStamp) {
   const entries = new Map<Value, { tags: Stamp[]; gone: Stamp[] }>();
   for (const part of ["tags", "gone"] as const) {
     for (const { value, stamp } of state[part].keys()) {
-      let entry = entries.get(value);
-      if (entry === undefined) {
-        entries.set(value, entry = { tags: [], gone: [] });
-      }
+      const entry = getOrMake(entries, value, () => ({ tags: [], gone: [] }));
       entry[part].push(stamp);
     }
   }

@@ -3,6 +3,7 @@
  * splices of one, to the least change that says the same.
  */
 
+import { getOrMake } from "../base/collections.ts";
 import { DatabaseError } from "../base/errors.ts";
 import { checkOptions } from "../base/known_options.ts";
 import { limits } from "../base/limits.ts";
@@ -168,10 +169,9 @@ const narrow = new WeakMap<ShapeField, Shape>();
  * because it travels with every few keystrokes.
  */
 export function shapeOfEdit(shape: Shape, field: ShapeField): Shape {
-  let own = narrow.get(field);
-  if (own === undefined) {
-    own = Object.freeze({ ...shape, fields: Object.freeze([field]) });
-    narrow.set(field, own);
-  }
-  return own;
+  return getOrMake(
+    narrow,
+    field,
+    () => Object.freeze({ ...shape, fields: Object.freeze([field]) }),
+  );
 }

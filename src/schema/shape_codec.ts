@@ -7,6 +7,7 @@
  * Architecture invariant: names from outside meet the same rules as our own.
  */
 
+import { getOrMake } from "../base/collections.ts";
 import { type ByteReader, ByteWriter, toHex } from "../base/bytes.ts";
 import type { Stamp } from "../base/hlc.ts";
 import { limits } from "../base/limits.ts";
@@ -24,12 +25,7 @@ const encoded = new WeakMap<Shape, Uint8Array>();
 
 /** The bytes of a shape; computed once for each object. */
 export function encodeShape(shape: Shape): Uint8Array {
-  let bytes = encoded.get(shape);
-  if (bytes === undefined) {
-    bytes = writeShape(shape);
-    encoded.set(shape, bytes);
-  }
-  return bytes;
+  return getOrMake(encoded, shape, () => writeShape(shape));
 }
 
 function writeShape(shape: Shape): Uint8Array {
