@@ -78,11 +78,6 @@ export class Replay {
   /** Were commits folded that a later record voids? */
   #isStale = false;
 
-  /**
-   * @param options where and whose
-   * @param ground what it begins from
-   * @param known what is void in the log, where somebody has read it before
-   */
   constructor(
     options: OpenReplicaOptions,
     { checkpoint, salvage }: Ground,

@@ -19,12 +19,6 @@ export class HttpFault extends Error {
   readonly code: string;
   readonly fields: Readonly<Record<string, unknown>>;
 
-  /**
-   * @param status of the answer
-   * @param code stable
-   * @param message for a person
-   * @param fields what else the answer tells
-   */
   constructor(
     status: number,
     code: string,

@@ -210,10 +210,7 @@ function issuerOf({ rootSecret }: Keyring, prover: ServerProver): Issuer {
 export class CountedStorage extends StorageOver {
   readonly #synced: () => void;
 
-  /**
-   * @param storage what does the work
-   * @param synced runs before every sync of a file
-   */
+  /** @param synced runs before every sync of a file */
   constructor(storage: Storage, synced: () => void) {
     super(storage);
     this.#synced = synced;

@@ -291,11 +291,6 @@ function shareWithPage(origin: string | null, response: Response): Response {
 /** The platform pings a silent socket after this long and lets go of a dead one. */
 const IDLE_SECONDS = 30;
 
-/**
- * Upgrades a request.
- *
- * @throws {HttpFault} `wrong-version`, `too-many-connections`, `bad-request`
- */
 export function upgrade(
   request: Request,
   address: string,

@@ -60,11 +60,6 @@ export class Log {
   /** Lines that were left out since the last one that was not. */
   #leftOut = 0;
 
-  /**
-   * @param sink takes the events
-   * @param level lowest level that is told
-   * @param now milliseconds since 1970
-   */
   constructor(sink: LogSink, level: LogLevel, now: () => number) {
     this.#sink = sink;
     this.#level = logLevels.indexOf(level);

@@ -35,11 +35,7 @@ import { loadOptional, packageMissing } from "./optional_package.ts";
 /** The kinds of login that are offered. */
 export interface Login {
   readonly kinds: readonly Credentials["kind"][];
-  /**
-   * Says who shows the credentials.
-   *
-   * @param sessionKey hexadecimal
-   */
+  /** Says who shows the credentials. */
   of(
     credentials: Credentials,
     sessionKey: string,

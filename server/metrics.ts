@@ -290,10 +290,6 @@ export class Latencies {
   readonly #world: Pick<World, "monotonic">;
   readonly #byName = new Map<string, Followed>();
 
-  /**
-   * @param metrics hears the results
-   * @param world whose clock counts
-   */
   constructor(
     metrics: Pick<Metrics, "acknowledged" | "fannedOut">,
     world: World,

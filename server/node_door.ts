@@ -49,11 +49,6 @@ export class NodeDoor {
   readonly #leave: readonly (() => void)[];
   #isOpen = true;
 
-  /**
-   * @param server whose events it takes
-   * @param parts what it leads to
-   * @param upgraderOf makes sockets of upgrades
-   */
   constructor(server: Server, parts: NodeDoorParts, upgraderOf: UpgraderOf) {
     this.#server = server;
     this.#parts = parts;

@@ -15,10 +15,7 @@
 
 export type OriginCheck = (request: Request) => boolean;
 
-/**
- * The check for a list of origins: none for "the host that was asked", `*` for
- * everybody.
- */
+/** The check for a list of origins: none for "the host that was asked", `*` for everybody. */
 export function originCheck(allowed: readonly string[]): OriginCheck {
   if (allowed.includes("*")) return () => true;
   const known = new Set(allowed.map(normalOrigin));

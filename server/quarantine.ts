@@ -44,11 +44,6 @@ export class Quarantine {
   /** How many there are of each session, and their bytes. */
   readonly #bySession = new Map<string, { count: number; bytes: number }>();
 
-  /**
-   * @param books where they stand
-   * @param now milliseconds since 1970
-   * @param own the repository of these, of which values may be erased
-   */
   constructor(books: Books, now: () => number, own?: Replica) {
     this.#books = books;
     this.#own = own;

@@ -39,11 +39,7 @@ export class Buckets {
     return this.#byName.size;
   }
 
-  /**
-   * Takes tokens, also ones that are not there yet.
-   *
-   * @returns milliseconds until the debt is paid; 0 when there was enough
-   */
+  /** Takes tokens, also ones that are not there yet; gives milliseconds until the debt is paid. */
   take(name: string, tokens: number, nowMs: number): number {
     const bucket = this.#touch(name, nowMs);
     bucket.tokens -= tokens;
@@ -104,10 +100,6 @@ export class Places {
   readonly #byName = new Map<string, number>();
   #total = 0;
 
-  /**
-   * @param totalMax places over all names
-   * @param perNameMax places of one name
-   */
   constructor(totalMax: number, perNameMax: number) {
     this.#totalMax = totalMax;
     this.#perNameMax = perNameMax;

@@ -327,10 +327,6 @@ export class ChainStaging implements Staging {
   readonly #restores: StagingRestores;
   readonly #chains = new Map<string, Staged>();
 
-  /**
-   * @param replica the server's
-   * @param restores knows which ends are proved, and hears of more
-   */
   constructor(replica: Replica, restores: StagingRestores) {
     this.#replica = replica;
     this.#restores = restores;

@@ -171,11 +171,7 @@ export class Sessions {
     sessions.create({ id: sessionKey, user, claims, issued, expires });
   }
 
-  /**
-   * Learns from the certificates of a repository that was just opened.
-   *
-   * @returns learns from those that have come since
-   */
+  /** Learns from the certificates of a repository that was just opened; the result, from those since. */
   follow({ loaded: { credentials: { certificates } } }: Replica): () => void {
     let seen = 0;
     return () => {

@@ -360,11 +360,7 @@ const defaults: Readonly<Record<string, SettingValue>> = {
 /** Ours, but for the name of the file, and what tests are told. */
 const VARIABLE = /^SHEAF_(?!CONFIG$|TEST_)/;
 
-/**
- * Reads a configuration.
- *
- * @throws {DatabaseError} `invalid-option`, which names the key
- */
+/** Reads a configuration; `invalid-option` names the key. */
 export function readConfig(input: ConfigInput): Config {
   const config = new Map<string, { value: SettingValue; source: Source }>();
   const said: [Source, Iterable<[string, SettingValue]>][] = [

@@ -53,10 +53,6 @@ export class StaticFiles {
   readonly #root: Promise<string>;
   readonly #policy: string;
 
-  /**
-   * @param folder whose files are public
-   * @param policy of their pages: what they may load
-   */
   constructor(
     folder: string,
     policy: string = defaultOptions.contentSecurityPolicy,

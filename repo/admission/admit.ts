@@ -471,10 +471,6 @@ export class Parking {
   readonly #bytesMax: number;
   #bytes = 0;
 
-  /**
-   * @param parkedMax batches it holds
-   * @param bytesMax bytes it holds
-   */
   constructor(
     parkedMax: number = limits.parkedMax,
     bytesMax: number = limits.parkedBytesMax,

@@ -55,11 +55,6 @@ export class Base {
   #turns = 0;
   #allIds: readonly string[] | undefined;
 
-  /**
-   * @param checkpoint what it is a part of
-   * @param place where its parts lie
-   * @param view how its cells become items
-   */
   constructor(checkpoint: Tables, place: CollectionPlace, view: View) {
     this.#checkpoint = checkpoint;
     this.place = place;

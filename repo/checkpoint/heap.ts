@@ -32,11 +32,6 @@ export class Heap {
   readonly #view: View;
   readonly #stream: PageStream;
 
-  /**
-   * @param checkpoint what it is a part of
-   * @param place where it lies
-   * @param view how its cells become items
-   */
   constructor(checkpoint: Tables, place: CollectionPlace, view: View) {
     this.#checkpoint = checkpoint;
     this.#place = place;

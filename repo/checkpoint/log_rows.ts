@@ -47,11 +47,6 @@ export class LogRows {
   /** Bytes that the next row is expected to take at most. */
   #likely = ROW_LIKELY;
 
-  /**
-   * @param readLog reads the log
-   * @param checks checksums of its pages
-   * @param covers where they end
-   */
   constructor(readLog: ReadLog, checks: PagePart, covers: number) {
     this.#readLog = readLog;
     this.#checks = checks;

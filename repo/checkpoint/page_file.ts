@@ -31,10 +31,6 @@ export class PageFile {
   readonly #tail: Uint8Array;
   readonly #tailFirst: number;
 
-  /**
-   * @param file the file, owned by this object
-   * @param name its name, for messages
-   */
   constructor(file: StorageFile, name: string) {
     this.#file = file;
     this.name = name;
@@ -144,12 +140,6 @@ export class PagePart {
   readonly #views: (DataView | undefined)[] = [];
   #misses = 0;
 
-  /**
-   * @param file where it lies
-   * @param first its first page
-   * @param count how many records
-   * @param width bytes of one record
-   */
   constructor(file: PageFile, first: number, count: number, width: number) {
     this.#file = file;
     this.#first = first;
@@ -205,11 +195,6 @@ export class PageStream {
   #window = new Uint8Array(0);
   #windowAt = 0;
 
-  /**
-   * @param file where it lies
-   * @param first its first page
-   * @param length how many bytes
-   */
   constructor(file: PageFile, first: number, length: number) {
     this.#file = file;
     this.#first = first;

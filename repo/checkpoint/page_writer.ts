@@ -23,10 +23,6 @@ export class PageWriter {
   /** Where the next value goes in the current page. */
   #at = 0;
 
-  /**
-   * @param file where to, empty
-   * @param salt what every page's checksum starts from
-   */
   constructor(file: StorageFile, salt: number) {
     this.#file = file;
     this.#salt = salt;

@@ -270,10 +270,6 @@ function grown<T extends Float64Array | Uint16Array | Uint32Array>(
 export class CommitIndex {
   readonly #chains = new Map<string, ChainColumns>();
 
-  /**
-   * Adds what a batch holds beyond the commits that are here already.
-   * `address` is that of the log record whose body the batch is.
-   */
   add(batch: Batch, address: number): void {
     const { chain, first, commits } = batch;
     const columns = getOrMake(this.#chains, chain, () => new ChainColumns());

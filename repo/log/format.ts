@@ -144,12 +144,6 @@ export function encodeSegmentHeader(header: SegmentHeader): Uint8Array {
   return out.view();
 }
 
-/**
- * Reads the 64 bytes before a segment's records.
- *
- * @param bytes exactly the header
- * @param where file and address, for messages
- */
 export function decodeSegmentHeader(
   bytes: Uint8Array,
   where: string,

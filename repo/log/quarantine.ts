@@ -35,11 +35,6 @@ export class Quarantine {
   readonly #file: StorageFile;
   #length = 0;
 
-  /**
-   * @param storage where the log is
-   * @param folder of the log
-   * @param address of the first damaged byte
-   */
   constructor(storage: Storage, folder: string, address: number) {
     this.#storage = storage;
     this.#folder = folder;

@@ -25,11 +25,6 @@ export class LogReader {
   /** Ascending, without gaps; those before the first are not open yet. */
   readonly #segments: Segment[];
 
-  /**
-   * @param storage where the log is
-   * @param folder of the log
-   * @param segments open ones, ascending, without gaps
-   */
   constructor(storage: Storage, folder: string, segments: Segment[]) {
     assert(segments.length > 0, "a log has a segment");
     this.#storage = storage;

@@ -47,11 +47,6 @@ export class Segment {
   /** Address of the last record read that has a sync mark: what is before it had been durable. */
   markedAt = 0;
 
-  /**
-   * @param file open file
-   * @param header what its first bytes say
-   * @param size bytes of the file
-   */
   constructor(file: StorageFile, header: SegmentHeader, size: number) {
     this.file = file;
     this.index = header.index;

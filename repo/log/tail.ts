@@ -56,10 +56,6 @@ export class LogTail {
   #extentBytes: number;
   #staging = new Uint8Array(512);
 
-  /**
-   * @param segment to begin with
-   * @param sizes for tests
-   */
   constructor(segment: Segment, sizes: ExtentSizes) {
     this.segment = segment;
     this.#extentBytesFirst = sizes.extentBytesFirst ?? limits.extentBytesFirst;

@@ -28,10 +28,7 @@ export class NumberStore implements NumberColumn {
   /** By ordinal; NaN is absent, also beyond the last ordinal. */
   values: Float64Array;
 
-  /**
-   * @param type what its values are in the items
-   * @param values a start by ordinal, owned by the column from now on
-   */
+  /** @param values a start by ordinal, owned by the column from now on */
   constructor(type: NumberType, values: Float64Array = new Float64Array(0)) {
     this.type = type;
     this.values = values;
@@ -71,10 +68,7 @@ export class WordStore implements WordColumn {
   readonly words: (string | undefined)[];
   readonly #codes = new Map<string, number>();
 
-  /**
-   * @param codes a start by ordinal, owned by the column from now on
-   * @param words the words of these codes; the first is `undefined`
-   */
+  /** @param codes a start by ordinal, owned by the column from now on, as its words are */
   constructor(
     codes: Uint32Array = new Uint32Array(0),
     words: (string | undefined)[] = [undefined],

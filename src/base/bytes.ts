@@ -277,11 +277,6 @@ export class ByteReader {
   isWhole = false;
   readonly #view: DataView;
 
-  /**
-   * @param bytes what to read
-   * @param at first byte, inclusive
-   * @param end last byte, exclusive
-   */
   constructor(bytes: Uint8Array, at = 0, end: number = bytes.length) {
     this.bytes = bytes;
     this.at = at;

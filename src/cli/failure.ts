@@ -27,12 +27,6 @@ export class Failure extends Error {
   /** What the process exits with. */
   readonly exitCode: number;
 
-  /**
-   * @param code stable code
-   * @param message what happened, in one sentence
-   * @param hint what to do about it
-   * @param exitCode what the process exits with
-   */
   constructor(
     code: string,
     message: string,

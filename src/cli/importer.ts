@@ -225,11 +225,6 @@ export class RowReader {
   readonly #idField: string;
   readonly #isText: boolean;
 
-  /**
-   * @param fields the schema's fields
-   * @param idField the field that holds the item's id
-   * @param isText are all values text, as in CSV?
-   */
   constructor(fields: readonly Field[], idField: string, isText: boolean) {
     this.#fields = new Map(fields.map((field) => [field.name, field]));
     this.#idField = idField;
@@ -269,11 +264,7 @@ export class RowReader {
   }
 }
 
-/**
- * The value of a field; `undefined` when it is missing.
- *
- * @param isText does text stand for JSON, and an empty one for nothing, as in CSV?
- */
+/** The value of a field; `undefined` when it is missing. */
 function readValue(field: Field, raw: unknown, isText: boolean): Value {
   if (raw === undefined) return undefined;
   if (isText && raw === "" && !wordy.has(field.kind)) return undefined;

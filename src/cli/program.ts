@@ -30,11 +30,7 @@ import { exitCodes, type Failure, usageFailure } from "./failure.ts";
 import { formats, textFormats } from "./input.ts";
 import type { Context } from "./session.ts";
 
-/**
- * Runs the command that the arguments name.
- *
- * @throws {Failure} also for wrong usage
- */
+/** Runs the command that the arguments name; throws a {@linkcode Failure} also for wrong usage. */
 export async function runProgram(
   args: readonly string[],
   context: Context,

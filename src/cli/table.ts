@@ -57,13 +57,7 @@ export function pad(
   return align === "right" ? fill + text : text + fill;
 }
 
-/**
- * A table as text, one line per row, with a header.
- *
- * @param columns titles and alignment
- * @param rows one cell per column
- * @param widthMax the terminal's width; `undefined` cuts nothing
- */
+/** A table as text, one line per row, with a header; no `widthMax` cuts nothing. */
 export function formatTable(
   columns: readonly TableColumn[],
   rows: readonly (readonly string[])[],

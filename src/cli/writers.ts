@@ -21,12 +21,7 @@ export interface ItemWriter<Piece extends string | Uint8Array = string> {
   readonly tail: Piece;
 }
 
-/**
- * A writer of text.
- *
- * @param names the columns, `id` first
- * @param isTerminal must the text be safe to show?
- */
+/** A writer of text; is it safe to show where `isTerminal`? */
 export function itemWriter(
   format: TextFormat,
   names: readonly string[],

@@ -238,11 +238,7 @@ function inCopy<T>(read: () => T): T | undefined {
   }
 }
 
-/**
- * Writes the copy where it differs; that of another database stays.
- *
- * @param bytes what it shall be a copy of
- */
+/** Writes the copy where it differs; that of another database stays. */
 export function keepCopy(
   storage: Storage,
   keys: Keys,

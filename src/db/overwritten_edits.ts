@@ -115,11 +115,7 @@ export class OverwrittenEdits {
     };
   }
 
-  /**
-   * As {@linkcode take}, of what another page said.
-   *
-   * @throws {DatabaseError} `invalid-option`
-   */
+  /** As {@linkcode take}, of what another page said: checked. */
   async takeSaid(
     consumer: string,
     name: unknown,

@@ -18,10 +18,6 @@ export class Schemas {
   readonly #views = new Map<string, View>();
   readonly #engine: TextEngine | undefined;
 
-  /**
-   * @param schemas what the app declared
-   * @param engine shows edited texts of other collections
-   */
   constructor(schemas: readonly Schema[], engine?: TextEngine) {
     this.#engine = engine;
     if (!Array.isArray(schemas) || !schemas.every(isSchema)) {

@@ -52,10 +52,6 @@ export class UndoHistory {
   /** Loads and saves that are under way. */
   #saves = 1;
 
-  /**
-   * @param changes runs whenever steps came or went
-   * @param before all chains, as they were before what is noted here
-   */
   constructor(
     parts: UndoParts,
     changes: () => void,

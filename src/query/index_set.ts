@@ -60,10 +60,7 @@ export class IndexSet {
   #cancel: (() => void) | undefined;
   #lastSlice = -Infinity;
 
-  /**
-   * @param onBuilt runs when there is an index to keep up to date
-   * @param slices how large ones are built; at once, when absent
-   */
+  /** @param onBuilt runs when there is an index to keep up to date */
   constructor(
     indexes: readonly (readonly string[])[],
     fields: Fields,

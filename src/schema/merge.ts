@@ -49,15 +49,7 @@ import type { RichState, StateOf } from "./rich_state.ts";
 import type { DraftItem } from "./schema.ts";
 import { isPartlyLater, type View } from "./view.ts";
 
-/**
- * What is known of an item after one more operation.
- *
- * @param cell what was known before
- * @param op the operation
- * @param origin the commit that it came in
- * @param createAt where a create lies, from the first operation of its payload
- * @param view what readers see here; decides nothing about the state
- */
+/** What is known of an item after one more operation; `view` decides nothing about it. */
 export function fold(
   cell: Cell | undefined,
   op: Operation,

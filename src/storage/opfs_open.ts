@@ -32,13 +32,7 @@ const COPY_BYTES = 1 << 20;
 /** Where files without a name go when a table was damaged. */
 const LOST = "lost";
 
-/**
- * Opens the pool of a database, and fences whoever has it open.
- *
- * @param directory the origin's private file system
- * @param name of the database
- * @param waitMs for handles that cannot be shared
- */
+/** Opens the pool of a database, and fences whoever has it open. */
 export async function openOpfs(
   directory: OpfsFolder,
   name: string,
