@@ -39,7 +39,6 @@ const SECRET_PREFIX = fromHex("302e020100300506032b657004220420");
 /** Imported public keys that are kept: importing one costs 6 µs. */
 const CACHED_KEYS_MAX = 256;
 
-/** The algorithm over one platform. */
 export interface Ed25519 {
   /**
    * Makes a {@linkcode Signer} of a 32-byte seed.

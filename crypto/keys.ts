@@ -8,7 +8,6 @@ export interface KeyPair {
   readonly secretKey: Uint8Array;
 }
 
-/** Signs with one secret key. */
 export interface Signer {
   /** 32 bytes: the encoded point. */
   readonly publicKey: Uint8Array;

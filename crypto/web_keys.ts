@@ -16,7 +16,6 @@ export interface WebKey {
   readonly extractable: boolean;
 }
 
-/** A new key. */
 export interface WebKeyPair {
   /** 32 bytes: the encoded point. */
   readonly publicKey: Uint8Array;
@@ -72,7 +71,6 @@ export async function generateWebKey(
   }
 }
 
-/** Signs with such a key. */
 export function webSigner(
   key: WebKey,
   publicKey: Uint8Array,

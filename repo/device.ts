@@ -42,7 +42,6 @@ import { decodeCredential, isCredential } from "./commit/credentials.ts";
 import { isBatch, recordKind, travels } from "./log/format.ts";
 import { ChangeList } from "./state/state.ts";
 
-/** What became of records. */
 export interface Followed {
   /** How many were taken or known. */
   readonly taken: number;

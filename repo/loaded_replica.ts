@@ -16,14 +16,11 @@ import type { SavedState } from "./checkpoint/saved_state.ts";
 import type { State } from "./state/state.ts";
 import type { VoidCommits } from "./refusal/void_commits.ts";
 
-/** What opening brought into memory. */
 export interface LoadedReplica {
   readonly folder: string;
   /** The session key that signed here when it was opened, as 32 characters. */
   readonly ownKey: string;
-  /** How it signs and acknowledges. */
   readonly mode: Mode;
-  /** The genesis record's bytes. */
   readonly genesis: Uint8Array;
   readonly genesisId: Uint8Array;
   readonly graph: Graph;

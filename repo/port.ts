@@ -37,7 +37,6 @@ export interface FeedRecord {
 /** By how many commits of a chain a batch has to end; 0: anywhere. */
 export type SeamOf = (chain: string) => number;
 
-/** Records read from a log. */
 export interface FeedSlice {
   readonly records: readonly FeedRecord[];
   /** What the log's order says of what was read, and of what was left out; nothing where nobody is served. */
@@ -46,7 +45,6 @@ export interface FeedSlice {
   readonly next: number;
 }
 
-/** How foreign records are received. */
 export interface ReceiveOptions {
   /** Where this peer's batches wait for their parents; a parking of the port's own when absent. */
   readonly parking?: Parking;

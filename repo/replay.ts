@@ -50,7 +50,6 @@ import {
   VoidCommits,
 } from "./refusal/void_commits.ts";
 
-/** What a replay begins from. */
 export interface Ground {
   readonly checkpoint: Checkpoint | undefined;
   /** What repairs could not connect; a checkpoint behind them has it. */
@@ -116,7 +115,6 @@ export class Replay {
     return this.#graph !== undefined;
   }
 
-  /** Is this certificate known? */
   isCertified(certificate: Uint8Array): boolean {
     return this.#credentials.certificates.has(decodeCertificate(certificate));
   }

@@ -53,10 +53,8 @@ export class Replica {
   readonly mode: Mode;
   /** Reads commits back from the log. */
   readonly commits: CommitReader;
-  /** What opening found and did. */
   readonly loaded: LoadedReplica;
   readonly state: LoadedReplica["state"];
-  /** Which commits are known. */
   readonly graph: LoadedReplica["graph"];
   readonly certificates: Certificates;
   readonly #writer: Writer;

@@ -39,7 +39,6 @@ export interface OpenReplicaOptions {
   readonly schemas?: readonly Schema[];
   /** Where records of others come in; `undefined` for a tab, which follows its owner. */
   readonly door: Door | undefined;
-  /** How collections are read here. */
   readonly viewOf: ViewOf;
   /** Set damaged log bytes aside instead of failing. */
   readonly repair: boolean;

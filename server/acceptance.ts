@@ -35,7 +35,6 @@ const KEY_BYTES = 32;
 /** Says that a batch could come in, without letting it. */
 const SOUND = refuse("revoked");
 
-/** Lets batches in quarantine in. */
 export class Acceptance {
   readonly #parts: AcceptanceParts;
 

@@ -102,12 +102,10 @@ export class Connections {
     return this.#places.taken;
   }
 
-  /** Sessions that are connected. */
   get sessions(): number {
     return this.#bySession.size;
   }
 
-  /** Connections of a session. */
   of(sessionKey: string): number {
     return this.#bySession.get(sessionKey) ?? 0;
   }

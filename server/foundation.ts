@@ -96,7 +96,6 @@ export async function layFoundation(
   }
 }
 
-/** Every quota, checked. */
 export function quotasOf({ quotas = {} }: ServerOptions): Quotas {
   checkOptions(quotas, defaultQuotas, "quotas.");
   for (const [name, value] of Object.entries(quotas)) {

@@ -49,11 +49,9 @@ import { StaticFiles } from "./static_files.ts";
 import type { Connections } from "./connections.ts";
 import { isSecret } from "./login.ts";
 
-/** The server behind the routes. */
 export type Served = Service & Pick<EmbeddedServer, "backup">;
 
 interface Route {
-  /** For metrics. */
   readonly name: string;
   readonly methods: readonly string[];
   /** Is it refused to foreign web pages? */
@@ -122,7 +120,6 @@ export class Http {
     return pathname === this.base || pathname.startsWith(`${this.base}/`);
   }
 
-  /** Answers one request; never throws. */
   readonly answer = (request: Request, remote: string): Promise<Response> => {
     const response = this.#respond(request, remote);
     this.#running.add(response);

@@ -60,13 +60,11 @@ interface Held {
   isLeft: boolean;
 }
 
-/** One whose storage failed. */
 interface Failing {
   readonly waitMs: number;
   readonly cancel: () => void;
 }
 
-/** The repositories that peers use. */
 export class Hub {
   readonly #parts: HubParts;
   /** The one that was released last is last. */

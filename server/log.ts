@@ -15,7 +15,6 @@ import { Buckets } from "./quotas.ts";
 /** How much an event matters, from little to much. */
 export type LogLevel = "debug" | "info" | "warn" | "error";
 
-/** The levels in order. */
 export const logLevels: readonly LogLevel[] = [
   "debug",
   "info",
@@ -103,7 +102,6 @@ export class Log {
   }
 }
 
-/** The log of one connection. */
 export class TroubleLog {
   readonly #log: Log;
   readonly #fields: Stranger;

@@ -35,7 +35,6 @@ import { loadOptional, packageMissing } from "./optional_package.ts";
 /** The kinds of login that are offered. */
 export interface Login {
   readonly kinds: readonly Credentials["kind"][];
-  /** Says who shows the credentials. */
   of(
     credentials: Credentials,
     sessionKey: string,
@@ -156,7 +155,6 @@ function isSecretText(value: unknown): value is string {
 
 const HASHED = /^sha256:([0-9a-f]{64})$/i;
 
-/** The tokens of a configuration. */
 export class StaticTokens {
   readonly #entries: readonly {
     readonly hash: Uint8Array;

@@ -17,14 +17,12 @@ export type Json =
 /** What rules may read of a session. */
 export type Claims = Readonly<Record<string, Json>>;
 
-/** What a client shows. */
 export type Credentials =
   | { readonly kind: "anonymous" }
   | { readonly kind: "token"; readonly token: string }
   | { readonly kind: "jwt"; readonly jwt: string }
   | { readonly kind: "app"; readonly app: Json };
 
-/** Who somebody is. */
 export interface LoggedIn {
   readonly user: string;
   readonly claims: Claims;

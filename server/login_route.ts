@@ -26,7 +26,6 @@ import type { Credentials, LoggedIn, LoginRefusal } from "./login_options.ts";
 export interface LoginParts {
   readonly login: Login;
   readonly sessions: Sessions;
-  /** Logins by address. */
   readonly rate: Buckets;
   readonly metrics: Metrics;
   readonly log: Log;

@@ -97,7 +97,6 @@ const COUNTERS = {
   revoked: ["sheaf_revocations_total", "Sessions that were revoked."],
 } as const;
 
-/** What is timed. */
 const TIMES = {
   acknowledged: [
     "sheaf_ack_seconds",
@@ -155,7 +154,6 @@ export async function openMetrics(): Promise<Metrics> {
   return new Metrics(await loadOptional(() => import("prom-client")));
 }
 
-/** What a server counts. */
 export class Metrics {
   readonly #prometheus: Prometheus | undefined;
   readonly #registry: Registry | undefined;

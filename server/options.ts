@@ -36,7 +36,6 @@ export interface QuotaOptions {
   readonly repositoriesPerMinute?: number;
 }
 
-/** Every quota. */
 export type Quotas = Required<QuotaOptions>;
 
 export const defaultQuotas: Quotas = {

@@ -20,7 +20,6 @@ import type { IsMeant } from "../src/schema/erasure.ts";
 import { decodePatch } from "../src/schema/patch_codec.ts";
 import { type Books, QuarantinedBatch, type QuarantineItem } from "./books.ts";
 
-/** A batch that was refused. */
 export type RefusedBatch = Omit<QuarantineItem, "id" | "at">;
 
 /** A kept batch as it is shown: without its bytes. */

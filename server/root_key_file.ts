@@ -17,7 +17,6 @@ import { DatabaseError } from "../src/base/errors.ts";
 const ROOT = /^([0-9a-f]{64})\s*$/i;
 const ROOT_OR_REDACTOR = /^([0-9a-f]{64})(?:\n((?:[0-9a-f]{2})+))?\s*$/i;
 
-/** What a key file holds. */
 export interface FileKey {
   readonly secret: Uint8Array;
   /** Of a key that is not the root's. */

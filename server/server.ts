@@ -152,7 +152,6 @@ class RunningServer extends Service implements EmbeddedServer {
   }
 }
 
-/** A server that listens. */
 class ListeningServer extends RunningServer implements Server {
   #listener!: Listener;
 

@@ -39,7 +39,6 @@ export interface Issuer {
   readonly notAfter: number;
 }
 
-/** What a client gets. */
 export interface IssuedCertificate {
   readonly certificate: Uint8Array;
   readonly issuers: readonly Uint8Array[];
@@ -57,7 +56,6 @@ export function lastEnd(
 }
 
 export interface SessionParts {
-  /** Where issued sessions stand. */
   readonly books: Books;
   readonly issuer: Issuer;
   readonly rootKey: Uint8Array;
@@ -65,7 +63,6 @@ export interface SessionParts {
   readonly days: number;
   /** Milliseconds since 1970. */
   readonly now: () => number;
-  /** Who is certified no more. */
   readonly revocations: Pick<RevocationList, "has" | "ends" | "end">;
 }
 

@@ -20,7 +20,6 @@ import {
   type ServerOptions,
 } from "./options.ts";
 
-/** What a setting's value is. */
 export type SettingKind =
   | "text"
   | "secret"
@@ -332,10 +331,8 @@ function display(value: unknown): string {
   return text.length > 80 ? `${text.slice(0, 80)}…` : text;
 }
 
-/** Where a value was said. */
 export type Source = "default" | "file" | "environment" | "flag";
 
-/** What holds, and since where. */
 export type Config = ReadonlyMap<
   string,
   { readonly value: SettingValue; readonly source: Source }
@@ -437,7 +434,6 @@ function* environmentValues(
   }
 }
 
-/** May it have several values? */
 export function isPlural({ kind }: Pick<Setting, "kind">): boolean {
   return kind === "list" || kind === "users";
 }

@@ -12,9 +12,7 @@ import type { Attributes, Tracer } from "@opentelemetry/api";
 const SWITCH = "OTEL_DENO";
 const ASKED = /^(true|1)$/;
 
-/** Runs work within a span. */
 export interface Tracing {
-  /** Is somebody listening? */
   readonly isOn: boolean;
   /** Runs synchronous or asynchronous work within a span of this name. */
   span<T>(name: string, attributes: Attributes, work: () => T): T;
@@ -42,7 +40,6 @@ function isAskedFor(): boolean {
   return state === "granted" && ASKED.test(process.env[SWITCH] ?? "");
 }
 
-/** Spans of a tracer. */
 export function tracingOver(tracer: Tracer, errorCode: number): Tracing {
   return {
     isOn: true,

@@ -418,7 +418,6 @@ export function checkGate(batch: Batch, nowMs: number): Refusal | undefined {
   return refuseAt(first + at, isFar ? "bad-clock" : "early", detail);
 }
 
-/** An arrival with its verdict. */
 export interface Judged {
   readonly arrival: Arrival;
   readonly verdict: Verdict;
@@ -508,7 +507,6 @@ export class Parking {
     return undefined;
   }
 
-  /** A batch waits no more. */
   leave(arrival: Arrival): void {
     const parked = this.#parked.get(arrival);
     if (parked === undefined) return;

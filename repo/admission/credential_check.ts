@@ -34,7 +34,6 @@ import { type Statement, statementLayout } from "../commit/statement.ts";
 import { type Void, voidLayout, type Voids } from "../commit/void.ts";
 import { checkCertificate, isSigned } from "./signature_check.ts";
 
-/** What the check depends on. */
 export interface CredentialContext {
   readonly genesisId: Uint8Array;
   readonly rootKey: Uint8Array;

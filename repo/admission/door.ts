@@ -27,7 +27,6 @@ export interface Door {
   readonly order?: Pick<typeof ServedOrder, "open" | "end">;
 }
 
-/** The code of a door. */
 interface DoorCode {
   readonly Intake: typeof Intake;
   readonly ReplicaPort: typeof ReplicaPort;

@@ -262,7 +262,6 @@ class LocalRecords {
     this.#parts = parts;
   }
 
-  /** Takes a record that survived. */
   take(kind: number, body: Uint8Array): void {
     if (kind === recordKind.cut) this.#parts.cutAgain(decodeCut(body));
     else if (kind === recordKind.refusal) {

@@ -123,7 +123,6 @@ function parseClaims(text: string): RuleClaims {
   }
 }
 
-/** The sessions of a repository. */
 export class RuleSessions {
   readonly #certificates: Certificates;
   readonly #known = new Map<string, KnownSession>();

@@ -43,7 +43,6 @@ export interface AuditReport {
   readonly findings: number;
 }
 
-/** How an audit goes. */
 export interface AuditOptions extends VerifyOptions {
   readonly rules: RepositoryRules;
   /** Hears of each finding when it is made. */

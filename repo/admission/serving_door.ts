@@ -23,7 +23,6 @@ lateRefusing.provide(refusing);
 lateRich.provide(rich);
 lateStateTree.provide((state) => new StateTree(state));
 
-/** Lets in what is sound. */
 export const servingDoor: Door = {
   intake: (parts) => new Intake(parts),
   port: (parts) => new ReplicaPort(parts),

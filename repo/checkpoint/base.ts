@@ -32,7 +32,6 @@ import { PagePart } from "./page_file.ts";
 import type { Tables } from "./tables.ts";
 import { lowerBound } from "../../src/base/collections.ts";
 
-/** Where a row's cell is. */
 export interface Row {
   /** In the log, or in the heap when `shape` says so. */
   readonly address: number;
@@ -78,7 +77,6 @@ export class Base {
     return this.place.size;
   }
 
-  /** Items that were there. */
   get count(): number {
     return this.place.count;
   }
@@ -383,7 +381,6 @@ function addressAt(view: DataView, at: number): number {
   return view.getUint32(at, true) + view.getUint16(at + 4, true) * 2 ** 32;
 }
 
-/** The ids of one page. */
 interface IdPage {
   readonly first: number;
   readonly ids: readonly string[];

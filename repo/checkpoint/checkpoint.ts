@@ -45,7 +45,6 @@ export class Checkpoint implements Tables {
   readonly bytes: number;
   readonly file: PageFile;
   readonly directory: Directory;
-  /** The log that it covers. */
   readonly log: LogRows;
   /** Checksums of that log. */
   readonly checks: PagePart;

@@ -53,7 +53,6 @@ export interface Picture {
   /** Cells in memory; the others are in the base. */
   readonly cells: Cells;
   readonly base: Base | undefined;
-  /** Orders of indexes by name. */
   readonly orders: ReadonlyMap<string, Uint32Array>;
   /** Which ordinals of the base changed since, where it has orders that nobody took. */
   readonly changed: Uint8Array | undefined;

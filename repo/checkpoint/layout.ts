@@ -8,7 +8,6 @@ import { limits } from "../../src/base/limits.ts";
 import type { Shape } from "../../src/schema/patch.ts";
 import { readShape } from "../../src/schema/shape_codec.ts";
 
-/** Bytes of one page. */
 export const PAGE = 4096;
 /** Bytes of a page before its checksum. */
 export const DATA = PAGE - 4;
@@ -52,7 +51,6 @@ export const columnTypes = [
 /** What a column's values were in the items; `none` when it has no column. */
 export type ColumnType = typeof columnTypes[number];
 
-/** How a column is stored. */
 export const encodings = { f64: 1, i32: 2, bits: 3, u8: 4, u16: 5 } as const;
 
 /** Records of fixed width, or (id pages) whole pages. */

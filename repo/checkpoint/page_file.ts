@@ -20,7 +20,6 @@ const GROUP = 16;
 const BULK = 64;
 
 export class PageFile {
-  /** The file's name, for messages. */
   readonly name: string;
   readonly pages: number;
   /** What every page's checksum starts from; the last page tells. */

@@ -16,7 +16,6 @@ export class PageWriter {
   readonly #salt: number;
   readonly #bytes = new Uint8Array(GATHER * PAGE);
   readonly #view = new DataView(this.#bytes.buffer);
-  /** Pages given to the file. */
   #written = 0;
   /** Where the current page starts in the buffer. */
   #page = 0;

@@ -26,7 +26,6 @@ const FORMAT = 3;
 export interface ReplicaMeta {
   readonly genesis: Uint8Array;
   readonly genesisId: Uint8Array;
-  /** Which commits are known. */
   readonly graph: Graph;
   /** Who may sign, and who no more. */
   readonly credentials: Credentials;

@@ -22,14 +22,12 @@ import type { ItemName } from "../state/state.ts";
 /** Cells by collection and id. */
 export type SavedCells = Map<string, Map<string, Cell>>;
 
-/** What a checkpoint knew. */
 export interface SavedState {
   /** Up to which log address. */
   readonly covers: number;
   readonly meta: ReplicaMeta;
   /** Items that were changed or deleted since they were made. */
   readonly cells: SavedCells;
-  /** Items that cannot be read. */
   readonly lost: readonly ItemName[];
 }
 

@@ -22,7 +22,6 @@ import { type PageFile, PagePart, PageStream } from "./page_file.ts";
 import { lowerBound } from "../../src/base/collections.ts";
 import { readChain } from "../commit/commit.ts";
 
-/** Widths of records. */
 export const touchWidths = { touch: 10, mark: 10, link: 20 } as const;
 
 /** Records that are read one by one. */
@@ -177,7 +176,6 @@ class RecordSweep {
   }
 }
 
-/** Where everything lies. */
 interface Places {
   readonly covers: number;
   readonly chains: readonly ChainCount[];

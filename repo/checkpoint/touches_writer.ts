@@ -159,10 +159,8 @@ function setU48(view: DataView, at: number, value: number): void {
   view.setUint16(at + 4, Math.floor(value / 2 ** 32), true);
 }
 
-/** Writes it into a checkpoint. */
 export type WriteTouches = (writer: PageWriter) => Generator<void, Stream>;
 
-/** The files of one repository. */
 export class TouchFiles {
   readonly #first: PageFile | undefined;
   /** What was opened here. */

@@ -195,7 +195,6 @@ export function sealRun<S extends SessionSigner>(
   return { seal: seal as ReturnType<S["sign"]>, lastId };
 }
 
-/** What a seal signs. */
 export function sealMessage(
   genesisId: Uint8Array,
   chain: string,

@@ -28,7 +28,6 @@ import { hashInStub, isStub } from "../../src/schema/stub.ts";
 /** Bytes of a chain's name: session public key {32}, incarnation {8}. */
 export const chainBytesLength = 40;
 
-/** Bytes of a commit id. */
 export const idLength = 32;
 
 const CHAIN_DOMAIN = encodeText("sheaf chain 1\n");

@@ -37,7 +37,6 @@ export interface Said {
   readonly statement: Statement;
 }
 
-/** A kind's name. */
 export type CredentialName = keyof Said;
 
 /** A credential of some kinds: well formed, not yet checked. */

@@ -29,12 +29,10 @@ export type RepositoryName = string & { readonly [checked]: "RepositoryName" };
 /** What a repository promises; see the modes in docs/architecture.md. */
 export type Mode = "default" | "trusted" | "fast";
 
-/** A repository's first record. */
 export interface Genesis {
   readonly name: RepositoryName;
   /** The key that every certificate goes back to: 32 bytes. */
   readonly rootKey: Uint8Array;
-  /** Fixed for ever. */
   readonly mode: Mode;
 }
 

@@ -46,9 +46,7 @@ export interface ErasedChain {
 export interface RedactionFields {
   /** The repository that it is said in. */
   readonly genesisId: Uint8Array;
-  /** Wall milliseconds. */
   readonly wall: number;
-  /** For people. */
   readonly reason: string;
   readonly items: readonly ItemName[];
   readonly chains: readonly ErasedChain[];
@@ -97,7 +95,6 @@ export interface Erasure {
 
 const FORMAT = 1;
 
-/** What such a note says. */
 export const erasureLayout = struct({ isDone: flag, chains });
 
 /** The body of such a note's record. */
@@ -167,7 +164,6 @@ export class Redactions implements ErasedPayloads {
     this.#isPending = false;
   }
 
-  /** Notes what was erased here. */
   note(one: Erasure): void {
     this.#isPending = !one.isDone;
     if (one.chains.length > 0) this.#erasures.push(one);

@@ -27,14 +27,12 @@ import { type Signed, SignedLayout } from "./signed_record.ts";
 const INCARNATION_BYTES = 8;
 const KEY_CHARACTERS = 32;
 
-/** Where a chain ends. */
 export interface ChainEnd {
   /** Which of its key's chains. */
   readonly incarnation: Uint8Array;
   readonly commits: number;
 }
 
-/** What an author says. */
 export interface RetirementFields {
   /** The repository that it is said in. */
   readonly genesisId: Uint8Array;
@@ -81,7 +79,6 @@ export interface RetiredChain {
   readonly length: number;
 }
 
-/** The chains that one names. */
 export function retiredBy({ ends, issuerKey }: Retirement): RetiredChain[] {
   return ends.map(({ incarnation, commits }) => ({
     chain: joinChain(issuerKey, incarnation),
@@ -89,7 +86,6 @@ export function retiredBy({ ends, issuerKey }: Retirement): RetiredChain[] {
   }));
 }
 
-/** What one key has retired. */
 export interface RetiredOfKey {
   bytes: number;
   /** Chain → its length. */
@@ -129,7 +125,6 @@ export class Retirements {
     return this.of(chain)?.lengths.get(chain) ?? Infinity;
   }
 
-  /** Has its author ended it? */
   isRetired(chain: string): boolean {
     return this.lengthOf(chain) < Infinity;
   }

@@ -29,9 +29,7 @@ export interface Signed {
   readonly issuerKey: Uint8Array;
 }
 
-/** One kind of signed records. */
 export class SignedLayout<Said extends object> {
-  /** What an issuer says. */
   readonly layout: Field<Said>;
   readonly #domain: Uint8Array;
   readonly #bytesMax: number;

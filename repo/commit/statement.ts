@@ -16,7 +16,6 @@ import { type Signed, SignedLayout } from "./signed_record.ts";
 export interface StatementFields {
   /** The repository that it is said in. */
   readonly genesisId: Uint8Array;
-  /** Wall milliseconds. */
   readonly wall: number;
   /** What only its kind explains. */
   readonly content: Uint8Array;

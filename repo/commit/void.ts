@@ -17,13 +17,11 @@ import { type Signed, SignedLayout } from "./signed_record.ts";
 
 const KEY_CHARACTERS = 32;
 
-/** Neighbours in a chain. */
 export interface VoidRange {
   readonly first: number;
   readonly count: number;
 }
 
-/** What an author says. */
 export interface VoidFields {
   /** The repository that it is said in. */
   readonly genesisId: Uint8Array;
@@ -120,7 +118,6 @@ export class Voids {
     );
   }
 
-  /** Was a commit given up? */
   covers(chain: string, number: number): boolean {
     return this.numbersOf(chain).has(number);
   }

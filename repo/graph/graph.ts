@@ -300,7 +300,6 @@ export class Graph {
     return this.#namesInOrder = writer.copy();
   }
 
-  /** The hash of the summary. */
   digest(): Uint8Array | undefined {
     const summary = this.summary();
     return summary && digestOfSummary(this.#genesisId, summary);

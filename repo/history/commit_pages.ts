@@ -17,7 +17,6 @@ const STRETCH_BYTES = 64 * 1024;
 /** So many beginnings of pages are kept. */
 const KEPT = 256;
 
-/** A part of the log. */
 interface Stretch {
   /** Where its first record starts. */
   readonly start: number;

@@ -230,7 +230,6 @@ export class CommitReader implements LoggedCommits {
   }
 }
 
-/** Where one commit is. */
 export interface CommitEntry extends Hlc {
   /** Log address of the record that holds its batch. */
   readonly address: number;

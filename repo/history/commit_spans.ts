@@ -30,13 +30,11 @@ export interface Marks {
   indexAt(mark: number): number;
 }
 
-/** A commit without its operations. */
 export interface CommitHead extends Position, Hlc {
   readonly parents: readonly Position[];
   readonly shapes: readonly Shape[];
 }
 
-/** Where a commit stands. */
 export interface CommitSpot extends Position {
   readonly address: number;
   /** Log address of its batch. */
@@ -63,7 +61,6 @@ export class CommitSpans {
   readonly #marks: Marks;
   readonly #windows: LogWindows;
   #last: Span | undefined;
-  /** By address. */
   readonly #batches = new Map<number, BatchHead>();
   readonly #heads = new Map<number, CommitHead>();
 
@@ -204,7 +201,6 @@ const WINDOW_BYTES = 4_096;
 /** So many are kept: 128 KiB. */
 const WINDOWS = 32;
 
-/** Some bytes of the log. */
 interface Window {
   readonly bytes: Uint8Array;
   at: number;
@@ -212,7 +208,6 @@ interface Window {
   reader: ByteReader;
 }
 
-/** Decodes from one log. */
 class LogWindows {
   readonly #log: Log;
   readonly #windows: Window[] = [];
@@ -250,7 +245,6 @@ class LogWindows {
     }
   }
 
-  /** Forgets all windows. */
   forget(): void {
     this.#windows.length = 0;
     this.#last = undefined;
@@ -273,7 +267,6 @@ class LogWindows {
     return undefined;
   }
 
-  /** Reads into the oldest window. */
   #fill(address: number): ByteReader {
     const next = (this.#filled + 1) % WINDOWS;
     const old = this.#windows[next];

@@ -55,7 +55,6 @@ export interface ItemPage {
   readonly before?: Position;
 }
 
-/** An operation, and its commit. */
 interface Touch {
   readonly head: CommitHead;
   readonly operation: Operation;
@@ -420,7 +419,6 @@ export class ItemTouches implements Marks {
     return this.#stored?.marked ?? 0;
   }
 
-  /** The address of a mark. */
   markAt(mark: number): number {
     const at = mark - this.#storedMarks;
     return at < 0 ? this.#stored!.markAt(mark) : this.#tail.markAt(at);

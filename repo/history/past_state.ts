@@ -244,7 +244,6 @@ interface WrittenShape {
   readonly fields: readonly number[];
 }
 
-/** The shapes of a payload. */
 interface Head {
   readonly shapes: readonly Shape[];
   readonly written: readonly WrittenShape[];

@@ -91,7 +91,6 @@ export class TouchTail {
     }
   }
 
-  /** Bytes that it keeps. */
   get bytes(): number {
     let bytes = this.#hashes.byteLength + this.#offsets.byteLength +
       this.#marks.byteLength + this.#indexes.byteLength +
@@ -246,7 +245,6 @@ export class TouchTail {
     };
   }
 
-  /** How many marks there are. */
   get marked(): number {
     return this.#marked;
   }
@@ -261,12 +259,10 @@ export class TouchTail {
     return this.#indexes[i] ?? 0;
   }
 
-  /** How many links there are. */
   get linked(): number {
     return this.#linked;
   }
 
-  /** A link. */
   linkAt(i: number): Link {
     const links = this.#links;
     return {
@@ -278,7 +274,6 @@ export class TouchTail {
   }
 }
 
-/** A tail at one moment. */
 export interface TailPicture {
   readonly end: number;
   readonly runs: readonly TouchRun[];

@@ -27,7 +27,6 @@ import { batchIn } from "../commit/batch.ts";
 export interface LogCopy {
   readonly records: number;
   readonly commits: number;
-  /** Bytes of records and headers. */
   readonly bytes: number;
   /**
    * Bytes behind the copied prefix that are no valid records: one that is being

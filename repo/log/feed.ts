@@ -44,7 +44,6 @@ const KEPT_BYTES_MAX = 1024 * 1024;
 export interface FeedParts {
   readonly log: Pick<Log, "records">;
   readonly mode: Mode;
-  /** Has the log an order? */
   readonly isOrdered: () => boolean;
   /** Are there void commits in a chain? */
   readonly hasVoid: (chain: string) => boolean;

@@ -85,10 +85,8 @@ export const SYNC_MARK = 0x80;
  */
 export const UNSEALED_MARK = 0x40;
 
-/** Bytes of a seal. */
 export const SEAL_BYTES = 64;
 
-/** Bytes of a segment's header. */
 export const SEGMENT_HEADER_BYTES = 64;
 
 /** Bytes of a record before its body. */

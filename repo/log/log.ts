@@ -439,7 +439,6 @@ export interface OpenLogOptions extends RecoverOptions, LogSizes {
 export interface NewRecord {
   /** One of `recordKind`. */
   readonly kind: number;
-  /** Its body, in pieces. */
   readonly parts: readonly Uint8Array[];
 }
 

@@ -31,7 +31,6 @@ const FORMAT = 1;
 const DOMAIN = encodeText("sheaf order 1\n");
 const NO_VOIDS = new NumberRanges();
 
-/** What a mark says. */
 interface SaidMark {
   /** Which life of the log. */
   readonly epoch: Uint8Array;
@@ -47,7 +46,6 @@ export const orderLayout: Field<SaidMark> = struct({
   order: copied(32),
 });
 
-/** The order at a mark. */
 export interface OrderMark extends SaidMark {
   /** Log address behind the mark. */
   readonly position: number;
@@ -60,10 +58,8 @@ export interface LoggedMark {
   readonly position: number;
 }
 
-/** Bytes of a mark's body. */
 export const MARK_BYTES: number = 1 + 16 + 6 + 32;
 
-/** A batch in the order. */
 export interface Accepted {
   readonly chain: string;
   /** How many commits of the chain were accepted with it. */

@@ -65,7 +65,6 @@ export function isRecordStart(
   }
 }
 
-/** Records read from a log. */
 export interface MirrorSlice {
   readonly records: readonly OwnRecord[];
   /** Where to read on. */

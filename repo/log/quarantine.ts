@@ -12,13 +12,10 @@ import { freeName } from "./reader.ts";
 import { findRecords } from "./search.ts";
 import { copyBytes, endOfBytes, type Segment } from "./segment.ts";
 
-/** A valid record behind damage. */
 export interface Survivor {
-  /** What it holds. */
   readonly kind: number;
   /** Where its body stood in the log. */
   readonly address: number;
-  /** Bytes of its body. */
   readonly length: number;
   /** Reads its body from the quarantine. */
   body(): Uint8Array;
@@ -53,7 +50,6 @@ export class Quarantine {
     this.#find(segment, this.#address, segment.limit, this.#address);
   }
 
-  /** Copies a whole later segment. */
   addSegment(segment: Segment): void {
     const used = endOfBytes(segment, segment.start, segment.limit);
     const origin = segment.base - this.#length;
@@ -66,7 +62,6 @@ export class Quarantine {
     this.#copy(file, 0, size);
   }
 
-  /** Makes the copy durable. */
   async finish(): Promise<void> {
     await this.#file.sync();
     this.#file.close();

@@ -68,7 +68,6 @@ export class LogReader {
     return to;
   }
 
-  /** Gives all files back. */
   close(): void {
     for (const { file } of this.#segments) file.close();
   }
@@ -126,9 +125,7 @@ export interface LoadOptions {
 export interface LoadedSegment {
   /** Path of the file in the storage. */
   readonly name: string;
-  /** Open. */
   readonly file: StorageFile;
-  /** Bytes of the file. */
   readonly size: number;
   /** `undefined` when the header was never written. */
   readonly segment: Segment | undefined;

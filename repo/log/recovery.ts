@@ -33,7 +33,6 @@ import {
   ZEROS_BEHIND,
 } from "./segment.ts";
 
-/** What opening found. */
 export interface Recovery {
   /** Was the log closed in good order? */
   readonly clean: boolean;

@@ -31,7 +31,6 @@ const GRID_BYTES = 1_024;
  */
 const CANDIDATES_MAX = 4_000_000;
 
-/** A record that was found. */
 export interface FoundRecord {
   /** Without the sync mark. */
   readonly kind: number;
@@ -39,7 +38,6 @@ export interface FoundRecord {
   readonly marked: boolean;
   /** Address of its body. */
   readonly address: number;
-  /** Bytes of its body. */
   readonly length: number;
 }
 

@@ -33,10 +33,8 @@ export type OnRecord = (
   address: number,
 ) => unknown;
 
-/** An open segment. */
 export class Segment {
   readonly file: StorageFile;
-  /** Its number in the log. */
   readonly index: number;
   /** Address of the file's first byte. */
   readonly base: number;

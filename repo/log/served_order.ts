@@ -195,7 +195,6 @@ async function writeFile(
   storage.syncFolder(folder);
 }
 
-/** What a sound file says. */
 function readFile(
   storage: Storage,
   name: string,

@@ -49,7 +49,6 @@ export interface ExtentSizes {
 }
 
 export class LogTail {
-  /** Where to write. */
   segment: Segment;
   readonly #extentBytesFirst: number;
   readonly #extentBytesMax: number;

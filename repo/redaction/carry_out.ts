@@ -48,7 +48,6 @@ export interface CarryOutParts {
   readonly storage: Storage;
   readonly loaded: LoadedReplica;
   readonly commits: CommitReader;
-  /** How collections are read here. */
   readonly viewOf: ViewOf;
   /** Puts own commits into the log. */
   readonly flush: () => void;

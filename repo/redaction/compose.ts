@@ -27,7 +27,6 @@ import type { ItemName } from "../state/state.ts";
 const ITEMS_MAX = 32;
 const COMMITS_MAX = 400;
 
-/** What is said besides. */
 export type RedactionHead = Pick<RedactionFields, "wall" | "reason">;
 
 type Found = Position & Omit<ErasedCommit, "number">;
@@ -35,7 +34,6 @@ type Found = Position & Omit<ErasedCommit, "number">;
 export interface RedactParts {
   readonly loaded: LoadedReplica;
   readonly commits: CommitReader;
-  /** Takes records through the door. */
   readonly receive: (arrivals: readonly Arrival[]) => readonly Judged[];
 }
 

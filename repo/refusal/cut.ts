@@ -39,7 +39,6 @@ export interface VoidParts {
   readonly outdate?: (address: number) => void;
 }
 
-/** What is to be cut. */
 export interface CutRequest {
   readonly cuts: readonly Cut[];
   /** Is it a key of ours? As the first 32 characters of its chains' names. */
@@ -62,7 +61,6 @@ export interface CutDone {
   readonly cuts: readonly Cut[];
   /** Log addresses of batches of which commits are to be written again. */
   readonly lost: ReadonlySet<number>;
-  /** Tells listeners. */
   readonly tell: () => void;
 }
 
@@ -102,7 +100,6 @@ interface Plan {
   readonly cuts: readonly Cut[];
   /** Log address of the first batch that goes; `Infinity` when none does. */
   readonly address: number;
-  /** The graph of what stays. */
   readonly graph: Graph;
   readonly touched: Touched;
   /** Own commits that are written again. */

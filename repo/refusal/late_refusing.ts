@@ -9,7 +9,6 @@
 import { Late } from "../../src/base/late.ts";
 import type { refusing } from "./refusing.ts";
 
-/** What makes commits void. */
 export const lateRefusing: Late<typeof refusing> = /* @__PURE__ */ new Late();
 
 lateRefusing.by(async () => (await import("./refusing.ts")).refusing);

@@ -36,7 +36,6 @@ import {
   REISSUED,
 } from "./void_commits.ts";
 
-/** Who refuses own commits. */
 export interface Refuser {
   readonly signer: SessionSigner;
   /** Is it a key of ours? As the first 32 characters of its chains' names. */
@@ -231,7 +230,6 @@ class Found {
   }
 }
 
-/** Does it edit a text? */
 function edits(operation: Operation): boolean {
   return operation.what === "update" &&
     operation.changes.some(({ change }) => change.what === "edit");

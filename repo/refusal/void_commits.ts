@@ -48,14 +48,12 @@ export interface Cut {
   readonly from: number;
 }
 
-/** A cut in the log. */
 export interface LoggedCut {
   /** Log address of its body. */
   readonly at: number;
   readonly cuts: readonly Cut[];
 }
 
-/** A commit that was refused. */
 export interface RefusedRecord extends Hlc, RefusedCommit {
   /** Log address of the batch that holds it. */
   readonly address: number;

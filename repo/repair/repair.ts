@@ -32,7 +32,6 @@ export interface Openers {
     options: OpenReplicaOptions,
     parts: LoadParts,
   ) => Promise<LoadedReplica | undefined>;
-  /** Makes it. */
   readonly create: (
     options: OpenReplicaOptions,
     folder: string,

@@ -55,7 +55,6 @@ export interface SalvagedBatch {
   readonly bytes: () => Uint8Array;
 }
 
-/** What a repair keeps aside. */
 export interface Salvaged {
   /** Where the log ended. */
   readonly at: number;
@@ -209,7 +208,6 @@ export class Salvage {
     return undefined;
   }
 
-  /** Has everything come back? */
   isDone(graph: Graph): boolean {
     return [...this.#salvaged.known].every(([chain, length]) =>
       graph.lengthOf(chain) >= length

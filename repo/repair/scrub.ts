@@ -29,7 +29,6 @@ export interface ScrubPace {
   readonly everyMs?: number;
 }
 
-/** What was found. */
 export interface ScrubFinding {
   /** `log-mended`: one bit was set right. The others: the folder is marked for a repair, or the medium fails. */
   readonly code:

@@ -384,7 +384,6 @@ class LogCheck {
     }
   }
 
-  /** Notes the first damage. */
   fail(address: number, reason: string): void {
     this.damage ??= { address, reason };
   }
@@ -429,7 +428,6 @@ class VerifiedChains {
     return this.#ends.get(chain)?.length ?? 0;
   }
 
-  /** Was this commit verified? */
   has({ chain, number }: Position): boolean {
     return number < this.lengthOf(chain);
   }

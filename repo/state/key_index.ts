@@ -21,7 +21,6 @@ export interface KeySource {
   keysOf(values: readonly Value[]): readonly string[];
 }
 
-/** Items by key. */
 export class KeyIndex {
   readonly #source: KeySource;
   /** Ordinals by key; most keys have one. */

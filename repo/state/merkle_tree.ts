@@ -38,7 +38,6 @@ interface Branch {
 
 type Node = Leaf | Branch;
 
-/** Where an item stands. */
 export function placeOf({ collection, id }: ItemName): string {
   return sha256Name(encodeText(`${collection}\0${id}`));
 }

@@ -24,7 +24,6 @@ import { getOrMake } from "../../src/base/collections.ts";
 
 export type { ViewOf } from "../checkpoint/checkpoint.ts";
 
-/** One item of one collection. */
 export interface ItemName {
   readonly collection: string;
   readonly id: string;
@@ -44,7 +43,6 @@ export type FoldWatch = (
   origin: Origin,
 ) => void;
 
-/** All tables of a repository. */
 export class State {
   /** Hears of what {@linkcode State.foldChanges} folds, while somebody asks which own edits lost. */
   watch: FoldWatch | undefined;
@@ -58,7 +56,6 @@ export class State {
     }
   }
 
-  /** Every table there is. */
   tables(): Table[] {
     return [...this.#tables.values()];
   }
@@ -218,7 +215,6 @@ export class ChangeList {
     }
   }
 
-  /** Tells every listener. */
   publish(): void {
     for (const [table, changes] of this.#tables) {
       table.publish([...changes.values()]);

@@ -27,7 +27,6 @@ import {
 /** So many items are read at a time that nobody keeps. */
 const STREAM_PAGE = 1_024;
 
-/** What a table starts from. */
 export interface TableOptions {
   readonly name: string;
   readonly view: View;
@@ -51,20 +50,17 @@ interface FieldColumn {
   store: Store | undefined;
 }
 
-/** One collection of one repository. */
 export class Table implements Source {
   readonly name: string;
   readonly view: View;
   /** What the checkpoint holds of it. */
   readonly base: Base | undefined;
-  /** What its fields are. */
   readonly kinds: FieldKinds;
   readonly #cells: Cells;
   /** Ids that the base does not have. */
   readonly #ordinals = new Map<string, number>();
   readonly #columns: FieldColumn[] = [];
   readonly #kept: Kept[] = [];
-  /** Orders of indexes, by name. */
   readonly #orders = new Map<string, () => Uint32Array>();
   /** Do their indexes hear of nothing more? */
   #isLeft = false;

@@ -17,7 +17,6 @@ import type { OwnRecord } from "../log/own_log.ts";
 import { isBatch, recordKind, travels } from "../log/format.ts";
 import { decodeResolution } from "../refusal/void_commits.ts";
 
-/** Records that go out together. */
 export interface Shipment {
   readonly records: readonly OwnRecord[];
   /** Address behind them in this log. */

@@ -67,12 +67,10 @@ export class Transaction {
     patch.begin();
   }
 
-  /** How many operations it has. */
   get operations(): number {
     return this.#operations;
   }
 
-  /** May operations be added? */
   get isOpen(): boolean {
     return this.#isOpen;
   }

@@ -46,7 +46,6 @@ export interface Done<R> {
   readonly commit: Position | undefined;
 }
 
-/** What a writer works with. */
 export interface WriterParts {
   readonly loaded: LoadedReplica;
   readonly commits: CommitReader;
@@ -232,7 +231,6 @@ export class Writer {
     wrote(this.#author.chain, written, commits.length);
   }
 
-  /** Who writes here now. */
   get session(): Session {
     return this.#session;
   }

@@ -107,7 +107,6 @@ export function choice<const Word>(
   };
 }
 
-/** Appends bytes behind their length. */
 export function writeBytes(writer: ByteWriter, bytes: Uint8Array): void {
   writer.varint(bytes.length);
   writer.bytes(bytes);

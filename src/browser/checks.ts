@@ -6,7 +6,6 @@
 /** Says whether a value is a `T`. */
 export type Check<T> = (value: unknown) => value is T;
 
-/** What a check lets pass. */
 export type Checked<C> = C extends Check<infer T> ? T : never;
 
 /** The checks of an object's fields. */

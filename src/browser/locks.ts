@@ -15,7 +15,6 @@ export interface LockOptions {
   readonly signal?: AbortSignal;
 }
 
-/** The locks of one origin. */
 export interface Locks {
   /**
    * Runs `held` while the lock is held; rejects with an `AbortError` when it

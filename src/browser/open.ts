@@ -29,7 +29,6 @@ import { type KeptTexts, Left } from "./tab_left.ts";
 import { type OwnerSight, TabLink } from "./tab_link.ts";
 import { type Page, seenLock, SwitchedLock } from "./tab_page.ts";
 
-/** The platform around a tab. */
 export interface TabPlatform {
   readonly locks: Locks;
   readonly world: World;
@@ -44,7 +43,6 @@ export interface TabPlatform {
   readonly texts?: KeptTexts | undefined;
   /** Rejects when the worker does not start. */
   readonly failed?: Promise<never>;
-  /** Ends worker and wires. */
   readonly end: () => void;
 }
 

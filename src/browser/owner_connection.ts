@@ -30,7 +30,6 @@ export interface OwnerConnectionParts {
   readonly database: Pick<Database, "connect" | "connection">;
   readonly asks: Asks;
   readonly tabs: () => readonly Member[];
-  /** Runs whenever it changed. */
   readonly changed: () => void;
   /** Another way to a server than its address, for tests. */
   readonly connectorOf?: (address: string) => Connector;
@@ -133,7 +132,6 @@ export class OwnerConnection {
   }
 }
 
-/** A question under way. */
 interface Asking {
   readonly tab: string;
   readonly answer: Deferred<unknown>;
@@ -142,7 +140,6 @@ interface Asking {
 /** The answer of a tab that gives none. */
 const NONE = Symbol("none");
 
-/** Questions to tabs. */
 export class Asks {
   readonly #world: World;
   readonly #asked = new Map<number, Asking>();

@@ -10,7 +10,6 @@ import { limits } from "../base/limits.ts";
 import { livingTabs, type Locks, tabLock, whenFree } from "./locks.ts";
 import type { ConnectRequest, Hello, OwnerMessage } from "./messages.ts";
 
-/** Says something to one tab. */
 export type Post = (message: OwnerMessage, transfer?: ArrayBuffer[]) => void;
 
 /** Says one thing to several tabs over the channel: each page takes every message of it apart. */
@@ -140,7 +139,6 @@ export class Loans {
   /** Repository → chains that nobody gets any more. */
   readonly #kept = new Map<string, Set<string>>();
 
-  /** Who holds a chain. */
   holderOf(repository: string, chain: string): string | undefined {
     return this.#holders.get(repository)?.get(chain);
   }

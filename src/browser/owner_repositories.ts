@@ -60,7 +60,6 @@ export class OwnedRepositories {
     );
   }
 
-  /** Opens one for a tab. */
   async open(tab: Member, open: Open): Promise<void> {
     const { repository } = open;
     while (this.#deleting.has(repository)) await this.#deleting.get(repository);
@@ -143,7 +142,6 @@ export class OwnedRepositories {
     return owned.repository.close();
   }
 
-  /** Takes what a tab wrote. */
   write(tab: Member, message: WriteRecords): void {
     const { repository } = message;
     const owned = this.#open.get(repository);

@@ -122,7 +122,6 @@ export class OwnedRepository {
       this.#replica.status().failure !== undefined;
   }
 
-  /** Where its files are. */
   get folder(): string {
     return this.#replica.loaded.folder;
   }
@@ -432,7 +431,6 @@ interface OwnedOverwrittenParts {
   readonly replica: Replica;
   readonly storage: Storage;
   readonly world: World;
-  /** Who has the repository open. */
   readonly tabs: () => readonly Member[];
 }
 

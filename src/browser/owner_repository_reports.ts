@@ -20,11 +20,9 @@ import type { Member } from "./owner_members.ts";
 export interface RepositoryReportsParts {
   readonly repository: BareRepository;
   readonly world: World;
-  /** Who has it open. */
   readonly tabs: () => readonly Member[];
 }
 
-/** What one tab shows. */
 interface Shown {
   /** Negative: no peer of the server has such a number. */
   readonly peer: number;

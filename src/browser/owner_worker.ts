@@ -382,7 +382,6 @@ export class Election {
     this.#parts = parts;
   }
 
-  /** Does it hold the lock? */
   get isHolding(): boolean {
     return this.#attempt?.isHolding === true;
   }

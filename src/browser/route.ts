@@ -40,14 +40,12 @@ export interface Wire {
   start?(): void;
 }
 
-/** The messages of each side. */
 export interface Sides {
   readonly tab: TabMessage;
   readonly owner: OwnerMessage;
 }
 
 export interface RouteOptions<S extends keyof Sides> {
-  /** Who speaks here. */
   readonly id: string;
   /** Which side it listens to; it speaks as the other one. */
   readonly hears: S;
@@ -56,7 +54,6 @@ export interface RouteOptions<S extends keyof Sides> {
   readonly otherVersion?: (from: string, isForMe: boolean) => void;
 }
 
-/** One wire, in envelopes. */
 export class Route<S extends keyof Sides> {
   readonly #wire: Wire;
   readonly #options: RouteOptions<S>;

@@ -69,7 +69,6 @@ export class TabInbox {
     this.#isRunning = false;
   }
 
-  /** Takes what the owner sent. */
   take(records: Records): void {
     if (records.from > this.#heard) return this.#ask();
     if (records.from < this.#heard) return; // It has come before.

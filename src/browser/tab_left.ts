@@ -125,7 +125,6 @@ export class Left {
   }
 }
 
-/** The chains of records. */
 export function chainsOf(records: readonly OwnRecord[]): string[] {
   const chains = new Set<string>();
   for (const { kind, bytes } of records) {

@@ -130,7 +130,6 @@ export class TabLink {
     return this.#isWelcome;
   }
 
-  /** Looks for an owner. */
   start(): void {
     const { name } = this.#parts;
     this.#near.post(undefined, 0, { kind: "start", name });

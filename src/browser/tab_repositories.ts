@@ -39,7 +39,6 @@ export interface TabRepositoriesParts {
   readonly link: TabLink;
   /** What the owner said of the database. */
   readonly welcome: () => Welcome;
-  /** Who writes now. */
   readonly session: () => Session;
   /** One was opened or closed. */
   readonly changed: () => void;

@@ -36,7 +36,6 @@ export type RepositoryMessage = Extract<
 
 export interface TabRepositoryParts {
   readonly name: string;
-  /** The folder of its files. */
   readonly folder: string;
   readonly world: World;
   readonly link: Pick<TabLink, "call" | "nextCall" | "post" | "watch">;

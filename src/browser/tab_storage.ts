@@ -11,7 +11,6 @@ import type { ImageFile } from "./messages.ts";
 /** Makes what was written so far durable elsewhere. */
 export type SyncElsewhere = () => Promise<void> | undefined;
 
-/** An image in memory. */
 export class TabStorage extends StorageOver {
   /** What a sync of any file waits for. */
   sync: SyncElsewhere = () => undefined;

@@ -23,7 +23,6 @@ export interface OpenRequest {
   readonly path: string | undefined;
   /** Mode of repositories that are created; absent takes the default. */
   readonly mode?: string | undefined;
-  /** What will be written to. */
   readonly target?: Target;
   /** Is nothing written, so that a medium will do that cannot be? */
   readonly isRead?: boolean;
@@ -151,7 +150,6 @@ export function* itemsOf(
   }
 }
 
-/** One transaction of an import. */
 export interface ImportTransaction {
   has(id: string): boolean;
   create(draft: Draft): void;
@@ -208,7 +206,6 @@ function wrapEntries(entries: KvScope): ImportTransaction {
   return { has: (id) => entries.exists(id), create: put, replace: put };
 }
 
-/** Is it what `defineSchema` made? */
 function isSchema(value: unknown): value is Schema {
   return typeof value === "object" && value !== null && "plan" in value &&
     Array.isArray(value.plan) && "shape" in value && "name" in value &&

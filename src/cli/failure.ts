@@ -20,11 +20,9 @@ export const exitCodes = {
 
 /** A failure that a command expects and explains. */
 export class Failure extends Error {
-  /** Stable code, printed in brackets. */
   readonly code: string;
   /** What the person may do about it. */
   readonly hint: string | undefined;
-  /** What the process exits with. */
   readonly exitCode: number;
 
   constructor(

@@ -26,7 +26,6 @@ import { parseIsoDate } from "./iso_date.ts";
 /** What happens to a row whose id is there already. */
 export type Conflict = "error" | "skip" | "replace";
 
-/** How rows are written. */
 export interface ImportPlan {
   /** The input's name in messages. */
   readonly input: string;

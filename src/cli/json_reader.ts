@@ -74,7 +74,6 @@ function tooLong(name: string, line: number): Error {
   return rowFailure(name, line, "one row is over 64 million characters");
 }
 
-/** Where the scanner stands. */
 type Place = "start" | "element" | "comma" | "end";
 
 /** Cuts the text of one array into its elements, piece by piece. */

@@ -41,7 +41,6 @@ export async function loadModule<T>(
   );
 }
 
-/** A module of rules. */
 export const rulesModule: Expected<Rules> = {
   key: "rules",
   parse: asRules,

@@ -318,7 +318,6 @@ const adminCommands: readonly Described[] = [
   },
 ];
 
-/** All commands over a context. */
 function createProgram(context: Context): Command {
   const program = new Command("sheaf")
     .description("Look into a Sheaf database, fill it, check it, serve it.")
@@ -379,7 +378,6 @@ function valueOf(given: Record<string, unknown>, flag: string): unknown {
     : given[camel(flag)];
 }
 
-/** What commander calls a flag. */
 function camel(flag: string): string {
   return flag.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }

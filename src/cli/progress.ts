@@ -6,7 +6,6 @@
 import type { Output } from "./output.ts";
 import { checkInterrupt, type Context } from "./session.ts";
 
-/** One piece of long work. */
 export interface Progress {
   /** So much of the total is done. */
   update(done: number, total: number): void;

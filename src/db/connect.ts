@@ -82,9 +82,7 @@ export interface ConnectionParts {
   readonly prepare?: () => Promise<void>;
   /** The repositories that are open when it starts. */
   readonly links: () => Iterable<RepositoryLink>;
-  /** Runs when it is closed. */
   readonly ended: () => void;
-  /** Hears what listeners throw. */
   readonly report?: (error: unknown) => void;
   /** Sees the frames, while somebody wants to. */
   readonly tap?: Tap;

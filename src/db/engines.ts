@@ -23,7 +23,6 @@ export interface EnginesParts {
 /** Who hears of slow queries, and of listeners that throw. */
 export type QueryHooks = Pick<EngineOptions, "onSlow" | "onError">;
 
-/** Makes engines and keeps them. */
 export class Engines {
   readonly #parts: EnginesParts;
   readonly #engines = new Map<string, QueryEngine>();
@@ -99,7 +98,6 @@ export class Engines {
     }
   }
 
-  /** Ends all live queries. */
   dispose(): void {
     for (const engine of this.#engines.values()) engine.dispose();
     this.#engines.clear();

@@ -15,7 +15,6 @@ import {
 import { lossesWithout } from "./overwritten_edits.ts";
 import { stepsWithout } from "./undo_file.ts";
 
-/** Which files they are. */
 export interface ForgetPlace {
   readonly storage: Storage;
   readonly folder: string;

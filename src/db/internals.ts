@@ -43,7 +43,6 @@ export const [noteReplica, replicaOf] = notes<Replica>();
 /** Sees every frame of a connection, which it must not change or keep. */
 export type Tap = (way: "in" | "out", frame: Uint8Array) => void;
 
-/** One message on the connection. */
 export interface Frame {
   /** When, in milliseconds since 1970. */
   readonly at: number;
@@ -56,7 +55,6 @@ export interface Frame {
 /** Sees what is said on a connection. */
 export type FrameTap = (frame: Frame) => void;
 
-/** A repository that is open. */
 export interface OpenRepository {
   /** The `Repository` that its user holds. */
   readonly repository: object;
@@ -72,7 +70,6 @@ export interface OpenRepository {
 /** A database, as far as an inspector looks into it. */
 export interface Observable {
   readonly world: World;
-  /** What is open now. */
   open(): readonly OpenRepository[];
   /** Shows the frames of the connection to `tap`, or no more to anybody. */
   tap(tap: FrameTap | undefined): void;

@@ -126,7 +126,6 @@ export function writeKeys(storage: Storage, keys: Keys): StorageFile {
   }
 }
 
-/** Replaces the keys durably. */
 export async function replaceKeys(storage: Storage, keys: Keys): Promise<void> {
   await replaceDurably(storage, "", KEYS, encodeKeys(keys));
 }

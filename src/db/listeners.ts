@@ -23,7 +23,6 @@ export class Listeners {
     return () => void this.#listeners.delete(own);
   }
 
-  /** Tells all that listen now. */
   tell(): void {
     for (const listener of [...this.#listeners]) {
       if (!this.#listeners.has(listener)) continue;

@@ -10,7 +10,6 @@ import { limits } from "../base/limits.ts";
 import { hasReplica } from "../../repo/mod.ts";
 import type { Storage, StorageFile } from "../storage/storage.ts";
 
-/** One small file. */
 export interface LocalFile {
   /** What was written last; `undefined` where there is nothing to be had. */
   read(): Promise<Uint8Array | undefined>;

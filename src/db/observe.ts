@@ -14,7 +14,6 @@ import type { Repository } from "./repository.ts";
 
 export type { Frame };
 
-/** What a live query costs. */
 export interface LiveCost extends Omit<FollowerCost, "result"> {
   readonly collection: string;
   /** What it asks, for people. */
@@ -25,7 +24,6 @@ export interface LiveCost extends Omit<FollowerCost, "result"> {
 /** Takes how far a write got, in milliseconds since it was begun. */
 export type WriteProgress = (stage: "durable" | "synced", ms: number) => void;
 
-/** What an observer hears. */
 export interface Observer {
   /** A write became visible after `ms`; the result hears what becomes of it. */
   wrote(ms: number): WriteProgress;
@@ -41,7 +39,6 @@ export interface Observed extends Disposable {
   costs(): LiveCost[];
 }
 
-/** Begins to observe a database. */
 export function observe(database: Database, observer: Observer): Observed {
   const observable = observableOf(database);
   const { world } = observable;

@@ -63,7 +63,6 @@ interface Listened {
   dropped: number;
   /** Who wants to be told; each gives back what it was told by taking again. */
   readonly consumers: Set<string>;
-  /** Who is being told now. */
   holder: string | undefined;
 }
 
@@ -375,7 +374,6 @@ function textOf(loss: Loss): LossText {
   return JSON.stringify({ loss: pack(loss, chains), chains });
 }
 
-/** The bytes of the file. */
 /** The file without what it says of some items; `undefined` where it is none. */
 export function lossesWithout(
   bytes: Uint8Array,

@@ -31,7 +31,6 @@ import {
 import { authorsOf, plainStamp } from "./undo_marks.ts";
 import { decodeCommit } from "../../repo/commit/batch.ts";
 
-/** An own edit that lost. */
 export interface Loss {
   readonly collection: string;
   readonly id: string;

@@ -66,7 +66,6 @@ interface LocalSource extends OverwrittenSource {
   close(): Promise<void>;
 }
 
-/** The listeners of one repository. */
 export class OverwrittenReader {
   readonly #source: OverwrittenSource & Partial<LocalSource>;
   readonly #report: (error: unknown) => void;

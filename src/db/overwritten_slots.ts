@@ -21,9 +21,7 @@ export interface Slot {
   readonly key: string;
 }
 
-/** What stands in a slot. */
 export interface Standing {
-  /** The commit that wrote it. */
   readonly stamp: Stamp;
   /** Of a place: the element's index. */
   readonly value: Value;
@@ -139,12 +137,9 @@ function changeWrites(
   }
 }
 
-/** What lost in a slot. */
 export interface LostWrite {
   readonly slot: Slot;
-  /** The own commit. */
   readonly own: Stamp;
-  /** What it wrote. */
   readonly value: Value;
   /** The commit that stands in its place; `undefined` where the state does not tell. */
   readonly by: Stamp | undefined;

@@ -48,9 +48,7 @@ export interface RepositoryLinkParts {
   readonly world: World;
   /** Fields that hold values of another kind. */
   readonly unfit?: UnfitFields;
-  /** Runs when the repository closes. */
   readonly leaving?: (link: RepositoryLink) => void;
-  /** Hears what listeners throw. */
   readonly report?: (error: unknown) => void;
 }
 
@@ -71,12 +69,10 @@ export class RepositoryLink implements Arrivals {
     this.#parts = parts;
   }
 
-  /** The replica that it ties. */
   get replica(): Replica {
     return this.#parts.replica;
   }
 
-  /** The repository's observable. */
   get sync(): RepositorySyncing {
     const { replica, report, unfit, world } = this.#parts;
     return this.#sync ??= new RepositorySyncing({
@@ -88,7 +84,6 @@ export class RepositoryLink implements Arrivals {
     });
   }
 
-  /** Who else is here. */
   get presence(): RepositoryPresence {
     return this.#presence ??= new RepositoryPresence(this.#parts.report);
   }
@@ -152,7 +147,6 @@ export class RepositoryLink implements Arrivals {
     return this.#channel?.known ?? this.#readResume()?.known ?? 0;
   }
 
-  /** The repository closes. */
   close(): void {
     this.#parts.leaving?.(this);
     this.leave();
@@ -175,7 +169,6 @@ const layout = struct({
   conversation: ownBytes,
 });
 
-/** The file. */
 export const resumeFile: FileLayout<ValueOf<typeof layout>> = {
   magic: "SHEAFRES",
   format: 2,
@@ -241,7 +234,6 @@ export function parseResume(
   return isOfLog ? { bytes: conversation, known } : undefined;
 }
 
-/** Its bytes. */
 export function encodeResume(
   { bytes, known }: Resume,
   { genesisId, end, sumBefore }: LogFacts,

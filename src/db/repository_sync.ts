@@ -77,7 +77,6 @@ interface Waiting {
   readonly levers: Deferred<void>;
 }
 
-/** What it works with. */
 export interface RepositorySyncingParts {
   readonly replica: Replica;
   /** Fields that hold values of another kind. */
@@ -86,7 +85,6 @@ export interface RepositorySyncingParts {
   readonly now: () => number;
   /** Log address up to which the server is known to have everything. */
   readonly knownBefore: () => number;
-  /** Hears what listeners throw. */
   readonly report?: (error: unknown) => void;
 }
 
@@ -387,7 +385,6 @@ export class RepositorySyncing implements RepositorySync, Arrivals {
     this.changed();
   }
 
-  /** Goes on over this channel. */
   attach(channel: Channel): void {
     this.#channel = channel;
     this.changed();

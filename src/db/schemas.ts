@@ -63,7 +63,6 @@ export class Schemas {
     if (isIndexed) await lateIndexes.load();
   }
 
-  /** What the app declared. */
   all(): Schema[] {
     return [...this.#schemas.values()];
   }

@@ -18,7 +18,6 @@ import type { StorageIncident } from "./storage_status.ts";
 /** Hears that a repository is repaired when it is opened again. */
 export type HearDamage = (name: RepositoryName, why: DatabaseError) => void;
 
-/** What it works with. */
 export interface ScrubbingParts {
   readonly storage: Storage;
   readonly world: World;
@@ -35,7 +34,6 @@ export function keysMended(world: Pick<World, "now">): StorageIncident {
   return { code: "keys-mended", at: world.now(), message };
 }
 
-/** Scrubs what is open. */
 export class Scrubbing {
   readonly #parts: ScrubbingParts;
   readonly #ends = new Map<RepositoryName, () => void>();
@@ -56,7 +54,6 @@ export class Scrubbing {
     return typeof scrub === "boolean" ? {} : scrub;
   }
 
-  /** A repository was opened. */
   begin(replica: Replica): void {
     const { storage, world, scrub } = this.#parts;
     if (scrub === false) return;
@@ -96,7 +93,6 @@ export class Scrubbing {
     for (const hear of this.#listeners) hear(name, why);
   }
 
-  /** It is being closed. */
   end(name: RepositoryName): void {
     this.#ends.get(name)?.();
     this.#ends.delete(name);

@@ -16,7 +16,6 @@ import type { KeyVault } from "../storage/key_vault.ts";
 
 lateEd25519.by(() => import("../../crypto/ed25519.ts"));
 
-/** A key that signs here. */
 export interface SessionKey {
   readonly signer: SessionSigner;
   /** The seed of RFC 8032, 32 bytes, or a key that cannot be read. */
@@ -31,7 +30,6 @@ export interface StoredKey {
   readonly secret: Uint8Array | undefined;
 }
 
-/** What signs with a secret. */
 export function signerOf(
   secret: SessionKey["secret"],
   publicKey: Uint8Array,

@@ -144,7 +144,6 @@ export class SessionLogin {
   }
 }
 
-/** How one connection logs in. */
 export interface RenewalParts {
   readonly keyring: Keyring;
   readonly world: World;
@@ -153,7 +152,6 @@ export interface RenewalParts {
   readonly login: string | URL | Login | undefined;
   /** Is the first login due whatever the certificate says? */
   readonly isDue: boolean;
-  /** The connection was closed. */
   readonly stop: AbortSignal;
 }
 

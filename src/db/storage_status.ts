@@ -46,7 +46,6 @@ export interface DatabaseStorage {
   readonly getSnapshot: () => StorageStatus;
 }
 
-/** What it works with. */
 export interface StorageObserverParts {
   readonly world: World;
   /** Incidents are those that were noted here, unless it says. */
@@ -60,7 +59,6 @@ export interface StorageObserverParts {
 /** Figures change with every write; who listens is told of them so often. */
 const FIGURES_MS = 1_000;
 
-/** The observable. */
 export class StorageObserver implements DatabaseStorage {
   readonly #parts: StorageObserverParts;
   readonly #listeners: Listeners;
@@ -115,7 +113,6 @@ export class StorageObserver implements DatabaseStorage {
     this.incident({ code: "storage-failed", at, message: text });
   }
 
-  /** Something happened to the medium. */
   incident(incident: StorageIncident): void {
     this.#incidents = [...this.#incidents, incident].slice(
       -limits.incidentsMax,

@@ -44,7 +44,6 @@ export interface Undo extends UndoState {
   readonly getSnapshot: () => UndoState;
 }
 
-/** The undo of one repository. */
 export class RepositoryUndo implements Undo {
   readonly #listeners: Listeners;
   readonly ready: Promise<void>;

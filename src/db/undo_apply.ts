@@ -54,7 +54,6 @@ export interface UndoResult {
   readonly leftAlone: readonly LeftAlone[];
 }
 
-/** What undo works with. */
 export interface UndoParts {
   readonly replica: Replica;
   readonly schemaOf: (collection: string) => Schema | undefined;
@@ -63,11 +62,9 @@ export interface UndoParts {
   readonly world: World;
   /** Keeps the steps over a reload. */
   readonly file: LocalFile | undefined;
-  /** Hears what listeners throw. */
   readonly report?: ((error: unknown) => void) | undefined;
 }
 
-/** What taking back works with. */
 interface InversionParts extends Pick<UndoParts, "schemaOf" | "ids"> {
   readonly tableOf: (collection: string) => Table;
   /** By which stamp a commit is known now. */

@@ -64,17 +64,14 @@ export class UndoHistory {
     parts.replica.onRedacted((items) => this.#forget(isOneOf(items)));
   }
 
-  /** Is there something to undo? */
   get canUndo(): boolean {
     return this.#done.size > 0;
   }
 
-  /** Is there something to redo? */
   get canRedo(): boolean {
     return this.#undone.size > 0;
   }
 
-  /** Takes the last step back. */
   undo(): Write<UndoResult> | undefined {
     return this.#take(this.#done, this.#undone);
   }
@@ -94,7 +91,6 @@ export class UndoHistory {
     if (--this.#groups === 0) this.#open = undefined;
   }
 
-  /** Forgets all steps. */
   clear(): void {
     this.#done.clear();
     this.#undone.clear();
@@ -261,7 +257,6 @@ function isTyping(open: Step, marks: readonly Mark[], now: number): boolean {
 /** What is undone at once. */
 interface Step {
   readonly marks: Mark[];
-  /** When it began. */
   readonly from: number;
   /** When it was written last, on the world's steady clock. */
   at: number;
@@ -273,31 +268,25 @@ const LOOK_BACK = 32;
 /** What a mark takes besides its texts, roughly. */
 const MARK_CHARS = 100;
 
-/** Steps, the newest last. */
 class StepList {
   #steps: Step[] = [];
 
-  /** How many there are. */
   get size(): number {
     return this.#steps.length;
   }
 
-  /** The newest one. */
   get last(): Step | undefined {
     return this.#steps.at(-1);
   }
 
-  /** All of their marks. */
   *marks(): Generator<Mark> {
     for (const { marks } of this.#steps) yield* marks;
   }
 
-  /** The marks of each. */
   all(): readonly (readonly Mark[])[] {
     return this.#steps.map(({ marks }) => marks);
   }
 
-  /** Adds one. */
   push(marks: readonly Mark[], at: number): Step {
     const step: Step = { marks: [], from: at, at, chars: 0 };
     this.#steps.push(step);
@@ -328,12 +317,10 @@ class StepList {
     this.#trim();
   }
 
-  /** Takes the newest one away. */
   pop(): void {
     this.#steps.pop();
   }
 
-  /** Forgets all. */
   clear(): void {
     this.#steps.length = 0;
   }

@@ -38,12 +38,10 @@ export interface Owner {
   readonly elements?: readonly Placement[];
 }
 
-/** The item was created. */
 export interface Created extends OfItem {
   readonly what: "create";
 }
 
-/** The item was deleted. */
 export interface Deleted extends OfItem {
   readonly what: "delete";
   readonly item: Item;
@@ -63,7 +61,6 @@ export interface Put<What extends string> extends OfField {
   was: Stamp | undefined;
 }
 
-/** A counter was counted up. */
 export interface Counted extends OfField {
   readonly what: "increment";
   amount: number;
@@ -76,13 +73,11 @@ export interface Tagged<What extends string> extends OfField {
   tags: readonly Stamp[];
 }
 
-/** A list's element came. */
 export interface Inserted extends OfField {
   readonly what: "insert";
   key: string;
 }
 
-/** A list's element went. */
 export interface Dropped extends OfField {
   readonly what: "drop";
   key: string;
@@ -92,7 +87,6 @@ export interface Dropped extends OfField {
   stamps: readonly Stamp[];
 }
 
-/** A text was edited. */
 export interface Edited extends OfField {
   readonly what: "edit";
   readonly before: string;
@@ -115,7 +109,6 @@ export type FieldMark =
 /** One thing that an own write did. */
 export type Mark = Created | Deleted | FieldMark;
 
-/** What one operation did. */
 export function marksOf(
   { operation, before, after }: Noted,
   stamp: Stamp,

@@ -74,7 +74,6 @@ export interface Hooks extends RepositoryHooks {
   readonly useText: UseText;
 }
 
-/** Makes them for a framework. */
 export function hooksOf(framework: Framework, stores: StoreHooks): Hooks {
   const { useMade, useStore } = stores;
   const useItem: Hooks["useItem"] = (collection, id) =>

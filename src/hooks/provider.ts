@@ -49,7 +49,6 @@ export interface Provider<Children, Rendered> {
   useDatabase<D extends Closable = Database>(): D;
 }
 
-/** Makes them for a framework. */
 export function providerOf<Children, Rendered>(
   framework: ContextFramework<Rendered>,
   { useMade }: StoreHooks,

@@ -41,7 +41,6 @@ export interface UseCan {
   ): Result<Decision>;
 }
 
-/** Makes it for a framework. */
 export function canHookOf(
   { useMemo }: Framework,
   { useMade }: StoreHooks,

@@ -70,7 +70,6 @@ export interface RepositoryHooks {
   useSuspenseRepository<R>(database: Opener<R>, name: string): Ready<R>;
 }
 
-/** Makes them for a framework. */
 export function repositoryHooksOf({ useMade }: StoreHooks): RepositoryHooks {
   const useRepository: RepositoryHooks["useRepository"] = <R>(
     database: Opener<R> | undefined,

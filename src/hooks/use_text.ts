@@ -22,7 +22,6 @@ export interface UseText {
   ): (element: E | null) => void;
 }
 
-/** Makes it for a framework. */
 export function textHookOf({ useMemo }: Framework): UseText {
   return <E>(
     bind: (element: E) => Bound | undefined,

@@ -1,6 +1,5 @@
 /** Elements in one call: tag, attributes, children. */
 
-/** One page of the inspector. */
 export interface View {
   /** What its tab says. */
   readonly title: string;
@@ -15,12 +14,10 @@ export type Attributes = Readonly<
   Record<string, string | number | boolean | ((event: Event) => void)>
 >;
 
-/** What an element holds. */
 export type Child = Node | string | number;
 
 const SVG = "http://www.w3.org/2000/svg";
 
-/** Makes an HTML element. */
 export function element(
   tag: string,
   attributes: Attributes = {},
@@ -29,7 +26,6 @@ export function element(
   return fill(document.createElement(tag), attributes, children);
 }
 
-/** Makes an SVG element. */
 export function shape(
   tag: string,
   attributes: Attributes = {},

@@ -7,9 +7,7 @@
 
 /** A commit, as far as the graph needs it. */
 export interface GraphCommit {
-  /** Its name. */
   readonly commit: string;
-  /** Its chain's name. */
   readonly chain: string;
   readonly number: number;
   /** Names of commits of other chains that its writer had seen. */
@@ -30,11 +28,9 @@ export interface GraphRow<C extends GraphCommit> {
   readonly edges: readonly Edge[];
 }
 
-/** A graph, laid out. */
 export interface Graph<C extends GraphCommit> {
   /** Newest first. */
   readonly rows: readonly GraphRow<C>[];
-  /** How many lanes there are. */
   readonly lanes: number;
 }
 

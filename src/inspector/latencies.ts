@@ -16,7 +16,6 @@ export interface WriteTimes {
 /** What is measured of a write. */
 export type Stage = keyof WriteTimes;
 
-/** Stages in their order. */
 export const stages: readonly Stage[] = ["write", "durable", "synced"];
 
 /** What is typical of a stage. */

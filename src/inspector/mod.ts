@@ -165,7 +165,6 @@ class Panel {
     return this.#observed.repositories().find(({ name }) => name === value);
   }
 
-  /** Stops measuring and goes away. */
   close(): void {
     clearInterval(this.#timer);
     this.#observed[Symbol.dispose]();

@@ -22,7 +22,6 @@ export class SyncView implements View {
     this.#chosen = chosen;
   }
 
-  /** Takes a message. */
   add(frame: Frame): void {
     if (frame.way === "in") this.#bytesIn += frame.bytes;
     else this.#bytesOut += frame.bytes;

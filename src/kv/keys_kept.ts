@@ -19,7 +19,6 @@ import type { ItemChange } from "../schema/source.ts";
 import { expiryOf, hasValue, isThere, lasts } from "./entry.ts";
 import { KeyIndex } from "./key_index.ts";
 
-/** What became of one entry. */
 export interface KeptChange {
   readonly key: string;
   /** `undefined` when it was not there. */

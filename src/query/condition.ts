@@ -49,7 +49,6 @@ export interface Contains extends OfField {
   readonly value: Value;
 }
 
-/** A condition on one field. */
 export type Leaf = Equal | In | Range | Prefix | Contains;
 
 /** A user's function. */

@@ -26,7 +26,6 @@ export interface GroupRequest {
 export class Group {
   /** Tells groups apart. */
   readonly key: string;
-  /** The group fields' values. */
   readonly values: readonly Value[];
   /** Its items by ordinal, when it is kept up to date. */
   readonly members = new Map<number, Item>();

@@ -124,7 +124,6 @@ function costOf(plan: IndexPlan, request: Request): number {
 /** More ranges than this are no better than a scan. */
 const rangesMax = 1_024;
 
-/** What an index can answer. */
 export interface Binding {
   readonly ranges: readonly KeyRange[];
   /** Leading fields that have one value in all that is found. */

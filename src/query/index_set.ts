@@ -31,7 +31,6 @@ const sliceEveryMs = 8;
 /** The clock and the timer of slices. */
 export type Slices = Pick<World, "monotonic" | "after">;
 
-/** An index on its way. */
 interface Building {
   readonly index: OrderedIndex;
   readonly steps: Iterator<void, void>;

@@ -77,10 +77,8 @@ export function without(
   return parts.filter((part) => !used.includes(part));
 }
 
-/** An index that would help. */
 interface Helpful {
   readonly fields: readonly string[];
-  /** Conditions that it would answer. */
   readonly parts: readonly Condition[];
   /** Would it give the rows in order, so that a limit stops early? */
   readonly inOrder: boolean;

@@ -26,7 +26,6 @@ import { type Key, keyOf } from "./value.ts";
 export interface Follower {
   /** Takes the new state of these ordinals; callbacks go through `tell`. */
   absorb(ordinals: readonly number[]): void;
-  /** The engine was closed. */
   end(): void;
   /** What can touch it; absent when anything can. */
   readonly interest?: Interest;
@@ -36,9 +35,7 @@ export interface Follower {
 
 /** A live result, as far as who watches costs wants to know it. */
 export interface CostedResult {
-  /** What it asks. */
   readonly request: Request;
-  /** How many rows it has. */
   count(): number;
 }
 
@@ -50,7 +47,6 @@ interface Group {
   readonly byKey: Map<string, Spans<Member>>;
 }
 
-/** Where a follower is found. */
 interface Place {
   readonly route: Route;
   readonly group: Group;

@@ -109,7 +109,6 @@ export function storeOf<T>(
   return store as QueryStore<T>;
 }
 
-/** The store of one item. */
 export function itemStore<Row>(
   engine: QueryEngine,
   id: string,

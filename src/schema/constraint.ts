@@ -42,7 +42,6 @@ export interface BoundConstraint {
   readonly max: number;
 }
 
-/** The constraints of one collection. */
 export interface CollectionConstraints {
   readonly schema: Schema;
   readonly uniques: readonly UniqueConstraint[];

@@ -233,7 +233,6 @@ function begin(kind: FieldKind): FieldDefinition {
   return { kind, mode: "required", checks: [] };
 }
 
-/** What methods of builders record. */
 const recorders = {
   optional: () => ({ mode: "optional" }),
   default: (initial: unknown) => ({ mode: "default", initial }),

@@ -94,7 +94,6 @@ export interface TaggedValue {
   readonly tags: readonly Stamp[];
 }
 
-/** Where a list element stands. */
 export interface Placement {
   readonly element: string;
   readonly position: string;
@@ -128,7 +127,6 @@ export interface UpdateOperation {
   readonly changes: readonly FieldChange[];
 }
 
-/** An item's generation ends. */
 export interface DeleteOperation {
   readonly what: "delete";
   readonly shape: Shape;

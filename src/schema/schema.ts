@@ -49,7 +49,6 @@ export interface Schema<
   readonly template: DraftItem;
 }
 
-/** An item under construction. */
 export interface DraftItem {
   id: string;
   [field: string]: Value;

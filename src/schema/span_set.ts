@@ -7,7 +7,6 @@
 
 import { OrderedMap } from "./ordered_map.ts";
 
-/** Some units of one client. */
 export interface TextSpan {
   readonly clock: number;
   readonly length: number;

@@ -14,7 +14,6 @@ import { storageFailure } from "./failure.ts";
 import { openOpfs } from "./opfs_open.ts";
 import { nameOf, type OpfsFolder } from "./opfs_types.ts";
 
-/** Which storage to open. */
 export interface BrowserStorageOptions {
   /** Of the database: 1 to 64 of A-Z, a-z, 0-9, "_" and "-". */
   readonly name: string;

@@ -58,7 +58,6 @@ export function missingForRename(name: string): DatabaseError {
   return storageFailure(`rename ${name}`, new Error("there is no such file"));
 }
 
-/** Of everything after `close`. */
 export function closedError(): DatabaseError {
   return new DatabaseError(
     "closed",
@@ -66,7 +65,6 @@ export function closedError(): DatabaseError {
   );
 }
 
-/** The whole pool is gone. */
 export function evicted(): DatabaseError {
   return new DatabaseError(
     "storage-evicted",
@@ -89,7 +87,6 @@ export function replaces(next: DatabaseError, first: DatabaseError): boolean {
   return !isOver(first) && isOver(next);
 }
 
-/** One file is gone. */
 export function fileLost(name: string): DatabaseError {
   return new DatabaseError(
     "storage-evicted",
@@ -126,7 +123,6 @@ export class PreparedFolders {
     return this.#counts.has(folder);
   }
 
-  /** It is prepared once more. */
   add(folder: string): void {
     this.#counts.set(folder, (this.#counts.get(folder) ?? 0) + 1);
   }

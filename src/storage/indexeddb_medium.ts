@@ -29,7 +29,6 @@ export const PAGE_BYTES = 64 * 1024;
 
 const STORES = ["meta", "names", "pages"] as const;
 
-/** What stands behind a name. */
 export interface NameRecord {
   readonly id: number;
   readonly size: number;

@@ -351,7 +351,6 @@ class IdbStorage implements BrowserStorage {
     return failure;
   }
 
-  /** Throws after a failure. */
   checkWritable(what: string): void {
     const failure = this.#failure;
     if (failure === undefined) return;

@@ -54,7 +54,6 @@ interface Scope {
   readonly IDBKeyRange: { bound(lower: unknown, upper: unknown): unknown };
 }
 
-/** The platform's own. */
 export function platform(): Scope {
   return globalThis as unknown as Scope;
 }

@@ -22,7 +22,6 @@ export interface FileHost {
 }
 
 export class PoolFile {
-  /** Its name in the pool. */
   readonly id: string;
   /** Its name in the storage; `undefined` while it has none. */
   name: string | undefined;

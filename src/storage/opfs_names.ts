@@ -64,7 +64,6 @@ export class Table {
     this.isDirty = false;
   }
 
-  /** Is most of it history? */
   get isStale(): boolean {
     return this.#end > 2 * this.#startBytes + SLACK_BYTES;
   }

@@ -65,7 +65,6 @@ export class Pool {
     }
   }
 
-  /** Opens a file's handle, once. */
   connect(file: PoolFile): Promise<void> {
     if (file.handle !== undefined) return Promise.resolve();
     file.opening ??= openHandle(this.folder, file.id, SHARED, false)

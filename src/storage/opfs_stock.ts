@@ -15,7 +15,6 @@ import type { Pool } from "./opfs_pool.ts";
 export interface StockParts {
   readonly pool: Pool;
   readonly guard: Guard;
-  /** Spares that there should be. */
   wanted(): number;
   syncTable(): void;
   /** Replaces the table when most of it is history. */

@@ -26,7 +26,6 @@ export function readOnlyStorage(inner: Storage): Storage {
 
 class ReadOnlyStorage implements Storage {
   readonly #inner: Storage;
-  /** Files that were made here. */
   readonly #own = memoryStorage();
   /** Files beneath that were changed here, by the name that they have now; `undefined`: gone. */
   readonly #changed = new Map<string, Changed | undefined>();

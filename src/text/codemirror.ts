@@ -50,7 +50,6 @@ export function codemirror<S extends Schema>(
   return place.cursors === undefined ? plugin : [plugin, theme];
 }
 
-/** One editor and its text. */
 class Bound<S extends Schema> {
   decorations: DecorationSet = Decoration.none;
   readonly #view: EditorView;
@@ -187,7 +186,6 @@ function caretOf(cursor: TextCursor): Decoration {
   return Decoration.widget({ widget: new Caret(cursor), side: 1 });
 }
 
-/** Somebody's cursor, with a name. */
 class Caret extends WidgetType {
   readonly #cursor: TextCursor;
 

@@ -124,7 +124,6 @@ export class LiveText<S extends Schema> {
     return [{ at: first.at, delete: length, insert }];
   }
 
-  /** Writes what was typed now. */
   flush(): void {
     this.#parts.pull?.();
     this.#cancelPause?.();
@@ -158,13 +157,11 @@ export class LiveText<S extends Schema> {
     this.#isPaused = true;
   }
 
-  /** Takes what others typed meanwhile. */
   resume(): void {
     this.#isPaused = false;
     this.#take();
   }
 
-  /** The repository changed. */
   #take(): void {
     if (this.#isPaused || this.#isSaving) return;
     this.#parts.pull?.();

@@ -140,7 +140,6 @@ class BoundTextarea<S extends Schema> implements BoundText {
     if (this.#place.cursors?.hasOthers) this.#read();
   }
 
-  /** Takes what was typed since. */
   #read(): void {
     if (this.#isComposing || this.#end === undefined) return;
     const { value } = this.#element;

@@ -49,7 +49,6 @@ export async function runDelete(
   out.line(`deleted ${shown}`);
 }
 
-/** What is lost, in lines. */
 async function describe(database: Database, name: string): Promise<string[]> {
   const names = database.repositories();
   try {

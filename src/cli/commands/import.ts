@@ -39,7 +39,6 @@ export interface ImportOptions extends CommonOptions {
   readonly dryRun?: boolean;
 }
 
-/** Where rows go. */
 interface Place {
   readonly repository: string;
   readonly collection: string;

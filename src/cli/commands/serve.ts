@@ -115,7 +115,6 @@ interface Started {
 
 const WIDTH = 18;
 
-/** The lines of a summary. */
 export function summaryOf(config: Config, started: Started): string[] {
   const name = String(valueOf(config, "name"));
   const rows: [string, string][] = [];
@@ -163,7 +162,6 @@ function rootSecretLines(config: Config, { isNew }: Started): string[] {
   ];
 }
 
-/** What an operator should know. */
 export function warningsOf(config: Config): string[] {
   const has = (key: string) => valueOf(config, key) !== undefined;
   const isAnonymous = valueOf(config, "login.anonymous") === true;
