@@ -101,7 +101,6 @@ export class Device {
     return this.#parts.writer.written.chain;
   }
 
-  /** The log as tabs see it. */
   mirror(): Mirror {
     const { loaded, sharing } = this.#parts;
     sharing.open();

@@ -72,7 +72,6 @@ export class Replay {
   #isSalvaged = false;
   /** Those that were met. */
   readonly #refusals: LoggedRefusal[] = [];
-  /** The last mark of the order. */
   #order: LoggedMark | undefined;
   /** Were commits folded that a later record voids? */
   #isStale = false;
@@ -110,7 +109,6 @@ export class Replay {
     this.#graph = known?.graph ?? new Graph(this.#genesisId);
   }
 
-  /** Is it known which repository this is? */
   get hasBegun(): boolean {
     return this.#graph !== undefined;
   }
@@ -287,9 +285,7 @@ export class Replay {
   }
 }
 
-/** How to replay a log once more. */
 export interface Again {
-  /** Every refusal and cut in the log. */
   readonly known: VoidCommits;
   /** Does the checkpoint hold nothing that is void? */
   readonly isUsable: boolean;

@@ -49,7 +49,6 @@ export type Forget = (items: readonly ItemName[]) => Promise<void> | void;
 /** One repository, open for reading and writing. */
 export class Replica {
   readonly name: RepositoryName;
-  /** How it signs and when it acknowledges. */
   readonly mode: Mode;
   /** Reads commits back from the log. */
   readonly commits: CommitReader;

@@ -36,7 +36,6 @@ import { lateRefusing } from "./refusal/late_refusing.ts";
 import { VoidCommits } from "./refusal/void_commits.ts";
 import { hasCode } from "../src/base/errors.ts";
 
-/** Folder of all repositories of a database. */
 export const REPOSITORIES = "repositories";
 
 /** What asks the constraints of a repository is loaded where there are any. */

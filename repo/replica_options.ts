@@ -51,7 +51,6 @@ export interface OpenReplicaOptions {
   readonly settle: () => Promise<void>;
 }
 
-/** What a log is loaded over. */
 export interface LoadParts
   extends Pick<LoadedReplica, "folder" | "checkpoint" | "skipped"> {
   readonly names: readonly string[];

@@ -40,7 +40,6 @@ import { lateStateTree } from "./state/late_state_tree.ts";
 import type { StateTree } from "./state/state_tree.ts";
 import type { VersionVector } from "./commit/version_vector.ts";
 
-/** What a port looks out on. */
 export interface ReplicaPortParts {
   readonly name: RepositoryName;
   readonly rootKey: Uint8Array;

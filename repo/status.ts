@@ -5,7 +5,6 @@ import type { Lost } from "./repair/salvage.ts";
 
 /** What opening found, and what it did about it. */
 export interface RecoveryReport {
-  /** Was it closed in good order? */
   readonly clean: boolean;
   /** Bytes of a torn tail that were cut: nobody was told that they are durable. */
   readonly droppedBytes: number;

@@ -32,7 +32,6 @@ export const IssuedSession = defineSchema("server-session", {
   expires: field.date(),
 }, { indexes: [["user"]] });
 
-/** Revoked sessions by public key, hexadecimal. */
 export const RevokedSession = defineSchema("server-revocation", {
   reason: field.string(),
   at: field.date(),

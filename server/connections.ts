@@ -70,7 +70,6 @@ export interface TakenPlaces {
 interface Arriving {
   /** Gives the place of a stranger back, once. */
   readonly unproved: () => void;
-  /** Resolves when its socket is gone. */
   readonly closed: Promise<void>;
 }
 

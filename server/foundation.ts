@@ -37,7 +37,6 @@ import {
 import type { Issuer } from "./sessions.ts";
 import { StorageOver } from "../src/storage/storage_over.ts";
 
-/** Who writes the server's own records. */
 const SERVER_USER = "server";
 
 /** The one item of its collection. */
@@ -51,7 +50,6 @@ export interface Foundation {
   readonly repaired: DatabaseError | undefined;
   readonly prover: ServerProver;
   readonly issuer: Issuer;
-  /** Was the database made just now? */
   readonly isNew: boolean;
   /** The books' own replica. */
   readonly own: Replica;

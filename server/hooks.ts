@@ -73,7 +73,6 @@ export interface HookParts {
   /** Of the database: what new repositories are begun with. */
   readonly rootKey: Uint8Array;
   readonly mode: Mode;
-  /** Is there no memory for more? */
   readonly isFull: () => boolean;
   /** Gives the memory back that a repository takes. */
   readonly shed: (name: RepositoryName) => void;

@@ -54,7 +54,6 @@ export type Served = Service & Pick<EmbeddedServer, "backup">;
 interface Route {
   readonly name: string;
   readonly methods: readonly string[];
-  /** Is it refused to foreign web pages? */
   readonly isGuarded: boolean;
   readonly answer: (asked: Asked) => Response | Promise<Response>;
 }
@@ -115,7 +114,6 @@ export class Http {
     return new Http(server, await filesOf(server.options));
   }
 
-  /** Does an address lie below the base? */
   isBelow(pathname: string): boolean {
     return pathname === this.base || pathname.startsWith(`${this.base}/`);
   }
@@ -439,7 +437,6 @@ function adminRoutes(
   };
 }
 
-/** Administrators are told what was wrong. */
 async function done(action: Promise<unknown>): Promise<unknown> {
   try {
     return await action;

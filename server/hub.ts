@@ -72,7 +72,6 @@ export class Hub {
   readonly #closings = new Set<Promise<void>>();
   readonly #failing = new Map<RepositoryName, Failing>();
   #isClosed = false;
-  /** Names of all repositories that there are. */
   #known: Set<string> | undefined;
   /** Those that were begun here for somebody who has written nothing yet: they go when they are closed. */
   readonly #passing = new Set<string>();
@@ -388,7 +387,6 @@ export class Failures {
     });
   }
 
-  /** How many repositories cannot be used now. */
   get count(): number {
     return this.#parts.hub.failing + (this.#isOwnFailing ? 1 : 0);
   }

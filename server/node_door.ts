@@ -24,7 +24,6 @@ import { isHost } from "./origin.ts";
 export interface NodeDoorParts {
   /** Is what lies there ours to answer? Asked with `undefined` for what is no address. */
   readonly isOurs: (pathname: string | undefined) => boolean;
-  /** Answers a request from an address. */
   readonly answer: (request: Request, address: string) => Promise<Response>;
   /** Hears of what was thrown instead of an answer. */
   readonly failed: (error: unknown) => void;
@@ -37,7 +36,6 @@ export async function openNodeDoor(
   return new NodeDoor(server, parts, await loadUpgrader());
 }
 
-/** Methods of requests that have no body. */
 const BODILESS = ["GET", "HEAD"];
 
 export class NodeDoor {

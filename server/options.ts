@@ -160,7 +160,6 @@ export type KnownOptions =
   & ServerOptions
   & Required<Pick<ServerOptions, keyof typeof defaultOptions>>;
 
-/** Fills in what options do not say. */
 export function withDefaults(options: ServerOptions): KnownOptions {
   const given: Readonly<Record<string, unknown>> = { ...options };
   const missing = Object.entries(defaultOptions)

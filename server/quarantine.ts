@@ -129,7 +129,6 @@ export class Quarantine {
     await own.eraseHere([...ids].map((id) => ({ collection, id })));
   }
 
-  /** Forgets one; says whether it was there. */
   async drop(id: string): Promise<boolean> {
     const item = this.get(id);
     if (item === undefined) return false;

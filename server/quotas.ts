@@ -25,7 +25,6 @@ interface Bucket {
   atMs: number;
 }
 
-/** Buckets of one rate, by name. */
 export class Buckets {
   readonly #rate: Rate;
   /** The one that was used last is last. */

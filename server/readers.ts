@@ -30,7 +30,6 @@ export interface ReaderParts {
   readonly world: Pick<World, "now">;
 }
 
-/** What is given to who may read. */
 type Given = { readonly rights: number };
 
 export class Readers {
@@ -126,7 +125,6 @@ const judgeable: Declined = {
   detail: "Who may read can be judged now",
 };
 
-/** The answer to who may not. */
 export function forbidden(detail: string): {
   readonly declined: { readonly code: string; readonly detail: string };
 } {

@@ -212,7 +212,6 @@ export class RestoreReport {
     }
   }
 
-  /** Looks again after commits came in. */
   look(port: RepositoryPort): void {
     const loss = this.#losses.get(port.name);
     if (loss === undefined) return;
@@ -299,7 +298,6 @@ function missingIn(port: RepositoryPort, { ends }: Loss): number {
   return missing;
 }
 
-/** What staging asks and tells of restores. */
 export type StagingRestores = Pick<
   RestoreReport,
   "accepted" | "isAwaited" | "prove" | "cameBack"
@@ -388,7 +386,6 @@ export class ChainStaging implements Staging {
     }
   }
 
-  /** The proved end that it waits for. */
   #endOf({ chain, first, commits }: Batch): ChainEnd | undefined {
     const { graph, name } = this.#replica;
     const to = first + commits.length;

@@ -51,7 +51,6 @@ export interface RevocationParts {
   readonly disconnect: (isMeant: (session: PeerSession) => boolean) => void;
 }
 
-/** A session, as its certificate says. */
 export interface CertifiedSession {
   /** Hexadecimal. */
   readonly sessionKey: string;

@@ -66,7 +66,6 @@ async function readFileOf(
   );
 }
 
-/** A secret as the file has it. */
 function digitsOf(secret: Uint8Array): string {
   const sum = sha256(secret);
   return toHex(secret).replaceAll(/[a-f]/g, (digit, at: number) => {
@@ -117,7 +116,6 @@ async function publish(half: string, path: string): Promise<void> {
   await rm(half, { force: true });
 }
 
-/** What the system calls a failure. */
 function codeOf(error: unknown): unknown {
   return (error as { code?: unknown } | null)?.code;
 }

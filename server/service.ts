@@ -68,7 +68,6 @@ export interface ServiceParts {
   readonly metrics: Metrics;
   readonly login: Login;
   readonly foundation: Foundation;
-  /** Is there no memory for more? */
   readonly isFull: () => boolean;
 }
 
@@ -310,7 +309,6 @@ export class Service implements Operated {
     return this.#parts.foundation.isNew;
   }
 
-  /** Does it say goodbye, or has it? */
   get isClosing(): boolean {
     return this.#isClosing;
   }
@@ -336,7 +334,6 @@ export class Service implements Operated {
     };
   }
 
-  /** What everybody may know of it. */
   info(): unknown {
     return {
       protocol: 1,
@@ -347,7 +344,6 @@ export class Service implements Operated {
     };
   }
 
-  /** How it is, for everybody to ask. */
   health(): Health {
     if (this.#isClosing) return { status: "shutting-down" };
     // Everybody may ask how it is: names and reasons are for the log.

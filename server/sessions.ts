@@ -35,7 +35,6 @@ export interface Issuer {
   readonly signer: Signer;
   /** Its own certificate and its issuers', up to the root; none for the root itself. */
   readonly certificates: readonly Uint8Array[];
-  /** Last moment it may certify for. */
   readonly notAfter: number;
 }
 
@@ -59,7 +58,6 @@ export interface SessionParts {
   readonly books: Books;
   readonly issuer: Issuer;
   readonly rootKey: Uint8Array;
-  /** How long a certificate is good for. */
   readonly days: number;
   /** Milliseconds since 1970. */
   readonly now: () => number;

@@ -37,14 +37,12 @@ export interface Setting {
   readonly help: string;
   /** The flag, without dashes. */
   readonly flag: string;
-  /** What a flag's value is called. */
   readonly value?: string;
   /** Lowest number that is allowed (default: 1). */
   readonly min?: number;
   readonly max?: number;
 }
 
-/** A user of a static token. */
 export interface TokenSetting {
   readonly token: string;
   readonly user: string;
@@ -346,7 +344,6 @@ export interface ConfigInput {
   readonly flags?: ReadonlyMap<string, readonly string[]>;
 }
 
-/** What holds when nothing is said. */
 const defaults: Readonly<Record<string, SettingValue>> = {
   ...defaultOptions,
   data: "./data",

@@ -23,7 +23,6 @@ export const noTracing: Tracing = {
   span: (_name, _attributes, work) => work(),
 };
 
-/** The tracing that the environment asks for. */
 export async function openTracing(): Promise<Tracing> {
   if (!isAskedFor()) return noTracing;
   const { SpanStatusCode, trace } = await import("@opentelemetry/api");

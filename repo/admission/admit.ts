@@ -143,7 +143,6 @@ function judgeErased(
   );
 }
 
-/** The checklist of a well-formed batch. */
 function judgeBatch(
   batch: Batch,
   knowledge: Knowledge,

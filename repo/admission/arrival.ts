@@ -94,7 +94,6 @@ export interface AdmitCredential {
   readonly credential: Credential;
 }
 
-/** What becomes part of the knowledge. */
 export type Admitted = AdmitBatch | AdmitCredential;
 
 /**

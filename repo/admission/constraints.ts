@@ -104,7 +104,6 @@ class Constrained {
 /** What lists of references name, by list: one that did not change is looked at once. */
 const named = /* @__PURE__ */ new WeakMap<object, readonly string[]>();
 
-/** The keys of what a field names. */
 function keysIn(value: Value): readonly string[] {
   const isList = typeof value === "object" && value !== null;
   const known = isList ? named.get(value) : undefined;
@@ -158,7 +157,6 @@ export class Constraints {
     return this.#collections.has(collection) || this.#referring.has(collection);
   }
 
-  /** Is anything asked of these commits? */
   concerns(patches: readonly DecodedPatch[]): boolean {
     return patches.some(({ operations }) =>
       operations.some(({ shape }) => this.asksOf(shape.collection))

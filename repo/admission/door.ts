@@ -10,7 +10,6 @@ import type { ServedOrder } from "../log/served_order.ts";
 import type { Intake, IntakeParts } from "./intake.ts";
 import type { ReplicaPort, ReplicaPortParts } from "../replica_port.ts";
 
-/** How a replica deals with others. */
 export interface Door {
   /** Takes in what they bring; made when something comes. */
   readonly intake: (parts: IntakeParts) => Intake;

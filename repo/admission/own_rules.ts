@@ -72,7 +72,6 @@ export class OwnJudge {
     this.#ask(write, undefined);
   }
 
-  /** Do rules wait for the whole commit? */
   get isWaiting(): boolean {
     return this.#waiting.length > 0;
   }

@@ -18,7 +18,6 @@ const known = /* @__PURE__ */ new WeakSet<RichState>();
 
 export class ReadingRoom implements Room {
   readonly #partsMax: number;
-  /** Parts that were put together so far. */
   parts = 0;
 
   /** @param partsMax for one batch */

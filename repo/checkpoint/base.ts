@@ -110,7 +110,6 @@ export class Base {
     return known === id;
   }
 
-  /** Where the cell of an ordinal is. */
   rowAt(ordinal: number): Row {
     const { perPage } = this.#rows;
     const view = this.#rows.page(ordinal / perPage | 0);
@@ -166,7 +165,6 @@ export class Base {
     return this.#heap.bytes(address, ahead);
   }
 
-  /** Was the item of this ordinal there? */
   isLive(ordinal: number): boolean {
     if (this.place.dead.count === 0) return true;
     this.#dead ??= this.#readDead();

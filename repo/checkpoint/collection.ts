@@ -56,11 +56,9 @@ export interface Picture {
   readonly orders: ReadonlyMap<string, Uint32Array>;
   /** Which ordinals of the base changed since, where it has orders that nobody took. */
   readonly changed: Uint8Array | undefined;
-  /** What the base is a part of. */
   readonly previous: Checkpoint | undefined;
 }
 
-/** Takes the picture of a table. */
 export function pictureOf(
   table: Table,
   previous: Checkpoint | undefined,
@@ -250,7 +248,6 @@ function* writeIds(
   return { pages: { first, count }, starts: { first: startsFirst, count } };
 }
 
-/** One page of ids being filled. */
 class IdPage {
   count = 0;
   readonly #lengths = new Uint8Array(DATA);
@@ -284,7 +281,6 @@ class IdPage {
     this.#lengths[this.count++] = this.#length - start - 1;
   }
 
-  /** Writes the page and starts another one. */
   write(writer: PageWriter): void {
     const data = this.#data.fill(0);
     const head = this.count | (this.#isAscii ? 0 : NOT_ASCII);

@@ -26,7 +26,6 @@ export function wordsWorth(size: number): number {
   return Math.min(65_535, Math.max(256, size / 8));
 }
 
-/** Writes a column of `size` ordinals. */
 export function* writeColumn(
   writer: PageWriter,
   field: string,

@@ -113,7 +113,6 @@ function pagesOf(count: number, width: number): number {
   return Math.ceil(count / perPage(width));
 }
 
-/** Bytes of one record of a column. */
 export function columnWidth(encoding: number): number {
   if (encoding === encodings.f64) return 8;
   if (encoding === encodings.i32) return 4;

@@ -35,7 +35,6 @@ function bufferOf(size: number): Uint8Array {
   return chunk ??= new Uint8Array(CHUNK);
 }
 
-/** Decodes the row at the reader's place. */
 export type DecodeRow = (reader: ByteReader, index: number) => void;
 
 export class LogRows {

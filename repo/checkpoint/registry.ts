@@ -22,7 +22,6 @@ export class Registry {
   /** By number. */
   readonly shapes: Shape[];
   readonly #previous: Checkpoint | undefined;
-  /** How many origins the previous checkpoint had. */
   readonly #carried: number;
   readonly #origins: Origin[] = [];
   readonly #originNumbers = new Map<Origin, number>();
@@ -32,7 +31,6 @@ export class Registry {
   /** A field that has a state in a cell of the collection under way. */
   #state: ShapeField | undefined;
 
-  /** Does the checkpoint hold every item itself? */
   readonly isWhole: boolean;
 
   /**

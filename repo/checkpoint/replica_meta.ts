@@ -22,12 +22,10 @@ import {
 
 const FORMAT = 3;
 
-/** A repository's knowledge apart from its items. */
 export interface ReplicaMeta {
   readonly genesis: Uint8Array;
   readonly genesisId: Uint8Array;
   readonly graph: Graph;
-  /** Who may sign, and who no more. */
   readonly credentials: Credentials;
   /** Which of the log's commits are void, and the refusals that stand. */
   readonly voided: VoidCommits;

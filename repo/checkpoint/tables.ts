@@ -7,7 +7,6 @@ import type { Directory } from "./layout.ts";
 import type { LogRows } from "./log_rows.ts";
 import type { PageFile } from "./page_file.ts";
 
-/** An origin that a checkpoint holds. */
 export interface StoredOrigin extends Origin {
   /** Its number there. */
   readonly index: number;
@@ -15,7 +14,6 @@ export interface StoredOrigin extends Origin {
   readonly owner: Tables;
 }
 
-/** A checkpoint, as its parts see it. */
 export interface Tables extends CellTables {
   readonly file: PageFile;
   readonly directory: Directory;

@@ -56,7 +56,6 @@ class RecordPart {
   }
 }
 
-/** What a checkpoint knows of a log. */
 export class StoredTouches {
   /** Up to which log address. */
   readonly covers: number;

@@ -210,7 +210,6 @@ export class TouchFiles {
     };
   }
 
-  /** Gives back what was opened here. */
   close(): void {
     this.#own?.close();
     this.#own = undefined;

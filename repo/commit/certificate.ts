@@ -47,9 +47,7 @@ export interface CertificateFields {
   readonly mayRedact?: boolean;
   /** The key that signs batches: 32 bytes. */
   readonly sessionKey: Uint8Array;
-  /** First wall millisecond of commits it covers. */
   readonly notBefore: number;
-  /** Last wall millisecond of commits it covers. */
   readonly notAfter: number;
   /** Whose commits they are. */
   readonly user: string;

@@ -63,7 +63,6 @@ export function chainName(bytes: Uint8Array, at = 0): string {
   return nameOf(bytes, at, at + chainBytesLength);
 }
 
-/** Reads the name of a chain. */
 export function readChain(reader: ByteReader): string {
   const { at } = reader;
   reader.skip(chainBytesLength);
@@ -76,7 +75,6 @@ export const chainField: Field<string> = {
   read: readChain,
 };
 
-/** The 40 bytes of a chain's name. */
 export function chainBytes(name: string): Uint8Array<ArrayBuffer> {
   assert(name.length === chainBytesLength, "a chain's name is 40 bytes");
   const bytes = new Uint8Array(chainBytesLength);
@@ -84,7 +82,6 @@ export function chainBytes(name: string): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
-/** A chain's name in hexadecimal digits. */
 export function chainHex(name: string): string {
   let hex = hexes.get(name);
   if (hex === undefined) {

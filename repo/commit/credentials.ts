@@ -93,7 +93,6 @@ function nameOfKind(kind: number): CredentialName | undefined {
   return names.find((name) => kinds[name].kind === kind);
 }
 
-/** Is it the kind of a credential? */
 export function isCredential(kind: number): boolean {
   return nameOfKind(kind) !== undefined;
 }

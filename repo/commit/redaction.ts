@@ -36,7 +36,6 @@ export interface ErasedCommit {
   readonly is: Uint8Array;
 }
 
-/** What is meant of one chain. */
 export interface ErasedChain {
   readonly chain: string;
   readonly commits: readonly ErasedCommit[];
@@ -44,7 +43,6 @@ export interface ErasedChain {
 
 /** What is erased. */
 export interface RedactionFields {
-  /** The repository that it is said in. */
   readonly genesisId: Uint8Array;
   readonly wall: number;
   readonly reason: string;
@@ -97,7 +95,6 @@ const FORMAT = 1;
 
 export const erasureLayout = struct({ isDone: flag, chains });
 
-/** The body of such a note's record. */
 export function encodeErasure(said: Omit<Erasure, "bytes">): Uint8Array {
   return encodeRecord(FORMAT, erasureLayout, said);
 }
@@ -108,7 +105,6 @@ export function decodeErasure(foreign: Uint8Array): Erasure {
   return { ...decodeRecord(FORMAT, erasureLayout, bytes), bytes };
 }
 
-/** What redactions say of one commit. */
 export interface Meant {
   /** SHA-256 of what its payload was. */
   readonly was: Uint8Array;

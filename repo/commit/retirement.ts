@@ -34,7 +34,6 @@ export interface ChainEnd {
 }
 
 export interface RetirementFields {
-  /** The repository that it is said in. */
   readonly genesisId: Uint8Array;
   readonly ends: readonly ChainEnd[];
 }

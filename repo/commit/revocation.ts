@@ -59,7 +59,6 @@ const cuts: Field<ReadonlyMap<string, number>> = {
 
 /** What an issuer says of a session that is over. */
 export interface RevocationFields {
-  /** The repository that it holds for. */
   readonly genesisId: Uint8Array;
   /** The session: 32 bytes. */
   readonly sessionKey: Uint8Array;
@@ -145,7 +144,6 @@ export function decodeRevocation(foreign: Uint8Array): Revocation {
   return revocationLayout.decode(foreign);
 }
 
-/** What is revoked of one session. */
 interface Revoked {
   readonly records: Revocation[];
   /** The largest cut of each incarnation. */

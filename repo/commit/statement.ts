@@ -14,7 +14,6 @@ import { type Signed, SignedLayout } from "./signed_record.ts";
 
 /** What an issuer says in a kind that may not be known. */
 export interface StatementFields {
-  /** The repository that it is said in. */
   readonly genesisId: Uint8Array;
   readonly wall: number;
   /** What only its kind explains. */

@@ -23,7 +23,6 @@ export interface VoidRange {
 }
 
 export interface VoidFields {
-  /** The repository that it is said in. */
   readonly genesisId: Uint8Array;
   /** Name of the chain, 40 bytes. */
   readonly chain: Uint8Array;
@@ -70,7 +69,6 @@ interface Said {
   readonly one: Void;
 }
 
-/** What is void of one chain. */
 interface ChainVoids {
   readonly numbers: NumberRanges;
   /** Apart and ascending: an entry for each range, however many numbers that has. */

@@ -39,12 +39,10 @@ export const SAYS_VOIDS: number = 2 ** 47;
 /** Bytes of a chain in a summary, where nothing of it is void. */
 export const SUMMARY_ENTRY_BYTES: number = chainBytesLength + 6 + idLength;
 
-/** What is known of one chain. */
 export interface Chain {
   readonly name: string;
   /** How many of its commits are known. */
   readonly length: number;
-  /** The clock of its last commit. */
   readonly last: Hlc;
   /** How many of its commits are hashed. */
   readonly hashed: number;
@@ -81,7 +79,6 @@ export class Graph {
     this.#genesisId = genesisId;
   }
 
-  /** The latest clock of any known commit. */
   get clock(): Hlc {
     return this.#clock;
   }

@@ -74,7 +74,6 @@ export class Sharing {
     return this.#shareable;
   }
 
-  /** Is everything that is visible here shareable? */
   get isComplete(): boolean {
     // In Fast mode nothing is, until the log is marked.
     return this.#shareable > 0 && this.#held.length === 0 &&

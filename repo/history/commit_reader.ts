@@ -239,7 +239,6 @@ export interface CommitEntry extends Hlc {
 
 const CAPACITY_FIRST = 16;
 
-/** The columns of one chain, by number. */
 class ChainColumns {
   length = 0;
   walls = new Float64Array(CAPACITY_FIRST);

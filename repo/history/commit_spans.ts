@@ -44,7 +44,6 @@ export interface CommitSpot extends Position {
 /** Neighbours in one batch. */
 interface Span {
   readonly chain: string;
-  /** The number of the first one. */
   readonly first: number;
   /** Where each starts. */
   readonly starts: readonly number[];
@@ -120,12 +119,10 @@ export class CommitSpans {
     return head;
   }
 
-  /** Records of the log were overwritten. */
   rewritten(): void {
     this.#windows.forget();
   }
 
-  /** What a commit says before its operations. */
   headOf({ chain, number, address, body }: CommitSpot): CommitHead {
     let head = this.#heads.get(address);
     if (head !== undefined) return head;

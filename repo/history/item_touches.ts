@@ -336,7 +336,6 @@ export class ItemTouches implements Marks {
     if (stored !== undefined) this.#use(stored);
   }
 
-  /** Gives back what was opened for it. */
   close(): void {
     this.#files?.close();
   }
@@ -465,7 +464,6 @@ export interface RecentPast {
   readonly commits: LoggedCommits;
   /** The state now, in which nothing is that the log lacks. */
   readonly present: State;
-  /** How many commits it is made of. */
   readonly known: number;
   readonly viewOf: ViewOf;
   readonly includes: Includes;

@@ -236,7 +236,6 @@ function grown(
   return more;
 }
 
-/** What is known of a shape. */
 interface WrittenShape {
   /** The number of its collection. */
   readonly collection: number;

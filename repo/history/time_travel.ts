@@ -66,7 +66,6 @@ function ancestorsOf(
   return vector;
 }
 
-/** Does an operation concern the item? */
 export function concerns(
   { collection, id }: ItemName,
 ): (operation: Operation) => boolean {

@@ -196,7 +196,6 @@ export class TouchTail {
     this.#offsets[at] = place - this.#base;
   }
 
-  /** Makes a run of what came last. */
   #sort(): void {
     const count = this.#fresh;
     if (count === 0) return;

@@ -45,7 +45,6 @@ export interface FeedParts {
   readonly log: Pick<Log, "records">;
   readonly mode: Mode;
   readonly isOrdered: () => boolean;
-  /** Are there void commits in a chain? */
   readonly hasVoid: (chain: string) => boolean;
   /** Was the commit cut that stands in the log record at `address`? */
   readonly isCut: (

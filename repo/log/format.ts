@@ -47,7 +47,6 @@ const STATEMENT_MIN = 32;
 const LOCAL_MIN = 48;
 const KIND_MAX = 63;
 
-/** Is it a statement, of whatever kind? */
 export function isStatement(kind: number): boolean {
   return kind >= STATEMENT_MIN && kind < LOCAL_MIN;
 }
@@ -109,7 +108,6 @@ export interface SegmentHeader {
   readonly salt: Uint8Array;
 }
 
-/** The file name of a segment. */
 export function segmentName(index: number): string {
   return `log-${index.toString().padStart(8, "0")}`;
 }
@@ -127,7 +125,6 @@ export function quarantineName(address: number): string {
   return `${QUARANTINE}${address.toString().padStart(12, "0")}`;
 }
 
-/** The 64 bytes before a segment's records. */
 export function encodeSegmentHeader(header: SegmentHeader): Uint8Array {
   const out = new ByteWriter(SEGMENT_HEADER_BYTES);
   for (let i = 0; i < MAGIC.length; i++) out.u8(MAGIC.charCodeAt(i));
@@ -240,7 +237,6 @@ export function recordSeed(
   return crc32Portable(prefix, saltCrc);
 }
 
-/** Writes a record's header at `at`. */
 export function writeRecordHeader(
   target: Uint8Array,
   at: number,

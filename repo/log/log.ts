@@ -41,7 +41,6 @@ export interface LogSizes extends ExtentSizes {
 }
 
 export interface CreateLogOptions extends LogSizes {
-  /** Dice for the salts of new segments. */
   readonly world: World;
 }
 
@@ -64,7 +63,6 @@ export class Log {
   #nameUnsynced: boolean;
   /** The segment of which it is durable that it is in use. */
   #marked: Segment | undefined;
-  /** The sync under way, if any. */
   #flight: Promise<void> | undefined;
   /** Syncs of segments that were left meanwhile. */
   #left: Promise<void> | undefined;
@@ -109,7 +107,6 @@ export class Log {
     return this.#late.first ?? this.#end;
   }
 
-  /** Bytes of the log, headers included. */
   get bytes(): number {
     return this.#end;
   }
@@ -241,7 +238,6 @@ export class Log {
     }
   }
 
-  /** The segment that holds an address. */
   segmentAt(address: number): Segment {
     this.#checkOpen("read");
     return this.#reader.segmentAt(address);
@@ -432,7 +428,6 @@ function readOnly(folder: string, cause: unknown): DatabaseError {
 }
 
 export interface OpenLogOptions extends RecoverOptions, LogSizes {
-  /** Dice for the salts of new segments. */
   readonly world: World;
 }
 

@@ -95,7 +95,6 @@ export class Mirror {
     return this.#log.end;
   }
 
-  /** May a reading begin at this address? */
   isStart(address: number): boolean {
     return isRecordStart(this.#log, address, this.#sharing.shareable);
   }

@@ -17,7 +17,6 @@ export interface Survivor {
   /** Where its body stood in the log. */
   readonly address: number;
   readonly length: number;
-  /** Reads its body from the quarantine. */
   body(): Uint8Array;
 }
 

@@ -111,7 +111,6 @@ export class LogReader {
   }
 }
 
-/** Which segments to load, and how. */
 export interface LoadOptions {
   /** Records before this address are not read: a checkpoint covers them. */
   readonly from?: number;
@@ -123,13 +122,11 @@ export interface LoadOptions {
 
 /** A segment file: read, or torn when it was made, or damaged. */
 export interface LoadedSegment {
-  /** Path of the file in the storage. */
   readonly name: string;
   readonly file: StorageFile;
   readonly size: number;
   /** `undefined` when the header was never written. */
   readonly segment: Segment | undefined;
-  /** Why the header cannot be read. */
   readonly damage?: DatabaseError;
   /** Was its header mended just now? It is not durable yet. */
   readonly isMended?: boolean;

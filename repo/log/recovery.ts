@@ -56,7 +56,6 @@ export interface RecoverOptions extends LoadOptions {
   readonly tornAt?: () => number | undefined;
 }
 
-/** A log that can be appended to. */
 export interface RecoveredLog {
   /** Reads any address of it. */
   readonly reader: LogReader;
@@ -67,16 +66,13 @@ export interface RecoveredLog {
   readonly recovery: Recovery;
 }
 
-/** Where reading of a log stopped. */
 interface Stop {
   readonly storage: Storage;
   readonly folder: string;
   readonly loaded: readonly LoadedSegment[];
   readonly reader: LogReader;
   readonly segments: Segment[];
-  /** The segment in which reading stopped. */
   readonly last: Segment;
-  /** The address at which reading stopped. */
   readonly end: number;
   /** Files behind the segment in which reading stopped. */
   readonly later: readonly LoadedSegment[];

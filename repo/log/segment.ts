@@ -36,7 +36,6 @@ export type OnRecord = (
 export class Segment {
   readonly file: StorageFile;
   readonly index: number;
-  /** Address of the file's first byte. */
   readonly base: number;
   /** Checksum of its salt, which every record's checksum continues. */
   readonly saltCrc: number;
@@ -90,7 +89,6 @@ function takeBuffer(): Uint8Array {
 /** A stretch of a file, read ahead into one buffer that is used again. */
 class Window {
   bytes: Uint8Array = takeBuffer();
-  /** Where the next record starts in `bytes`. */
   start = 0;
   #filled = 0;
   #offset: number;

@@ -235,7 +235,6 @@ export class LateSeals {
     this.#records.delete(record);
   }
 
-  /** Is there one in this segment? */
   isIn(segment: Segment): boolean {
     return [...this.#records.keys()].some((record) =>
       record.segment === segment

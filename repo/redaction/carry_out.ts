@@ -49,7 +49,6 @@ export interface CarryOutParts {
   readonly loaded: LoadedReplica;
   readonly commits: CommitReader;
   readonly viewOf: ViewOf;
-  /** Puts own commits into the log. */
   readonly flush: () => void;
   /** Runs with no checkpoint being written; then those that there are give way to a new one. */
   readonly withoutCheckpoint: (run: () => Promise<void>) => Promise<void>;

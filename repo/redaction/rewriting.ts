@@ -23,7 +23,6 @@ import { RECORD_HEADER_BYTES, recordSeed, REWRITING } from "../log/format.ts";
 import type { Log } from "../log/log.ts";
 import { loadSegments } from "../log/reader.ts";
 
-/** Bytes at an address of a log. */
 export interface Edit {
   readonly address: number;
   readonly bytes: Uint8Array;

@@ -55,7 +55,6 @@ export interface CutRequest {
   readonly leave?: (cuts: readonly Cut[]) => void;
 }
 
-/** What a cut leaves to be done. */
 export interface CutDone {
   /** What was asked for, and what descends from it. */
   readonly cuts: readonly Cut[];
@@ -102,7 +101,6 @@ interface Plan {
   readonly address: number;
   readonly graph: Graph;
   readonly touched: Touched;
-  /** Own commits that are written again. */
   readonly refusals: readonly Refusal[];
 }
 

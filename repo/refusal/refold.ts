@@ -22,7 +22,6 @@ import type { Table } from "../state/table.ts";
 export class Touched {
   readonly ids: Map<string, Set<string>> = new Map();
 
-  /** Takes what a void commit did. */
   add(operations: readonly Operation[]): void {
     for (const { id, shape } of operations) this.take(shape.collection, id);
   }

@@ -37,7 +37,6 @@ export interface RefusalsParts {
   readonly loaded: LoadedReplica;
   readonly commits: CommitReader;
   readonly transact: (run: (transaction: Transaction) => void) => Done<void>;
-  /** Puts everything visible into the log. */
   readonly flush: () => void;
 }
 

@@ -44,7 +44,6 @@ export interface Refuser {
   readonly canSeal: (chain: string) => boolean;
 }
 
-/** What refused commits leave to be done. */
 export interface Refusing {
   readonly tell: () => void;
   /** Of chains of old keys nobody can give up commits: their ends are to be cut. */

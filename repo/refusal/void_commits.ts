@@ -30,7 +30,6 @@ import { chainField, type Position } from "../commit/commit.ts";
 import { limits } from "../../src/base/limits.ts";
 import { getOrMake } from "../../src/base/collections.ts";
 
-/** A commit that the server refused. */
 export interface RefusedCommit {
   readonly number: number;
   readonly reason: string;
@@ -76,7 +75,6 @@ export interface LoggedRefusal {
   readonly refusal: Refusal;
 }
 
-/** Where a commit stands, and its stamp. */
 export type Placed = Position & Stamp;
 
 /** What became of a commit that this replica wrote: it may have been written again elsewhere. */
@@ -85,7 +83,6 @@ export interface CommitPlace extends Position {
   readonly isRefused: boolean;
 }
 
-/** What became of a refused commit. */
 export interface Resolution extends Position {
   /** The commit that says the same again; `undefined` when it was discarded. */
   readonly retried: Placed | undefined;
@@ -108,7 +105,6 @@ interface Mark extends Position, Hlc {
   readonly isReissued: boolean;
 }
 
-/** The refused commits of one chain. */
 class ChainMarks {
   readonly byNumber = new Map<number, Mark>();
   readonly byClock = new Map<string, Mark>();
@@ -219,7 +215,6 @@ export class VoidCommits {
     marks.byClock.set(clockOf(mark), mark);
   }
 
-  /** Were commits of a chain refused? */
   hasRefused(chain: string): boolean {
     return this.#marks.has(chain);
   }

@@ -62,9 +62,7 @@ import { chainStart, type Position } from "../commit/commit.ts";
 import { getOrMake } from "../../src/base/collections.ts";
 import { verifyBatch } from "../admission/signature_check.ts";
 
-/** How far a verification has come. */
 export interface VerifyProgress {
-  /** Bytes of the log that were checked. */
   readonly done: number;
   readonly total: number;
 }
@@ -192,9 +190,7 @@ class OrderCheck {
   }
 }
 
-/** Goes through the log record by record. */
 class LogCheck {
-  /** Where the next record is expected. */
   next = SEGMENT_HEADER_BYTES;
   damage: Damage | undefined;
   /** Where the record starts that is being checked. */
@@ -407,7 +403,6 @@ interface End {
   readonly last: Hlc;
 }
 
-/** Chains as far as they were verified. */
 class VerifiedChains {
   readonly #genesisId: Uint8Array;
   readonly #ends = new Map<string, End>();
@@ -432,7 +427,6 @@ class VerifiedChains {
     return number < this.lengthOf(chain);
   }
 
-  /** The clock of the last one. */
   lastOf(chain: string): Hlc | undefined {
     return this.#ends.get(chain)?.last;
   }

@@ -93,7 +93,6 @@ export class Cells {
     this.#items[at] = this.#items[at]?.slice();
   }
 
-  /** Appends a cell and says its ordinal. */
   push(cell: Cell): number {
     const ordinal = this.#size++;
     if (ordinal >>> CHUNK_BITS >= this.#cells.length) {

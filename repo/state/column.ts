@@ -23,7 +23,6 @@ const CAPACITY_FIRST = 64;
 /** Numbers, booleans and dates. */
 export class NumberStore implements NumberColumn {
   readonly kind = "number";
-  /** What its values were in the items. */
   readonly type: NumberType;
   /** By ordinal; NaN is absent, also beyond the last ordinal. */
   values: Float64Array;

@@ -7,7 +7,6 @@ import { Late } from "../../src/base/late.ts";
 import type { State } from "./state.ts";
 import type { StateTree } from "./state_tree.ts";
 
-/** Makes the tree of a state. */
 export const lateStateTree: Late<(state: State) => StateTree> =
   /* @__PURE__ */ new Late();
 

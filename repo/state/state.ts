@@ -29,7 +29,6 @@ export interface ItemName {
   readonly id: string;
 }
 
-/** What one transaction did, table by table. */
 export type Changes = Map<Table, ItemChange[]>;
 
 /** What is folded of a patch; an operation that no log holds has no offset: -1. */
@@ -74,7 +73,6 @@ export class State {
     return this.#tables.get(collection)?.cellOf(id);
   }
 
-  /** How cells of a collection are made. */
   viewOf(collection: string): View {
     return this.#tables.get(collection)?.view ?? this.#viewOf(collection);
   }
@@ -166,12 +164,10 @@ function changesOf(
   return changes;
 }
 
-/** Tells every listener what a transaction did. */
 export function publish(changes: Changes): void {
   for (const [table, list] of changes) if (list.length > 0) table.publish(list);
 }
 
-/** What a batch is folded into. */
 interface Folding {
   readonly state: State;
   /** What a repair could not connect, and shows already. */
@@ -184,7 +180,6 @@ interface Folding {
 export class ChangeList {
   readonly #tables = new Map<Table, Map<number, ItemChange>>();
 
-  /** Takes what one more transaction did. */
   add(changes: Changes): void {
     for (const [table, list] of changes) {
       const known = getOrMake(this.#tables, table, () => new Map());

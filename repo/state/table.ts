@@ -30,7 +30,6 @@ const STREAM_PAGE = 1_024;
 export interface TableOptions {
   readonly name: string;
   readonly view: View;
-  /** What the checkpoint holds of it. */
   readonly base?: Base;
 }
 
@@ -40,7 +39,6 @@ export interface Kept {
   set(ordinal: number, cell: Cell, before: Cell | undefined): void;
 }
 
-/** Hears every transaction that changed the table. */
 type Listener = (changes: readonly ItemChange[]) => void;
 
 /** A field's column, or the knowledge that it has none. */
@@ -53,7 +51,6 @@ interface FieldColumn {
 export class Table implements Source {
   readonly name: string;
   readonly view: View;
-  /** What the checkpoint holds of it. */
   readonly base: Base | undefined;
   readonly kinds: FieldKinds;
   readonly #cells: Cells;
@@ -126,7 +123,6 @@ export class Table implements Source {
     this.#reserved = 0;
   }
 
-  /** The cell of an ordinal below `size`. */
   cellAt(ordinal: number): Cell {
     const known = this.#cells.get(ordinal);
     if (known !== undefined) return known;
@@ -210,7 +206,6 @@ export class Table implements Source {
     }
   }
 
-  /** What `cells` lacks of some ordinals. */
   #pageOver(cells: Cells, from: number, to: number): Cells {
     const page = new Cells(to);
     const lacking: number[] = [];

@@ -37,7 +37,6 @@ export interface CommitSink {
   sync(isMet: boolean): Promise<void> | undefined;
 }
 
-/** When a queue acknowledges and syncs. */
 export interface QueuePolicy {
   /** Wait for the sync before acknowledging? `false` is Fast mode. */
   readonly durable: boolean;

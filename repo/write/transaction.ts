@@ -27,11 +27,9 @@ interface Draft {
   readonly table: Table;
   /** New items, in the order of their reserved ordinals. */
   created: Cell[] | undefined;
-  /** Items that were there, by ordinal. */
   changed: Map<number, Cell> | undefined;
 }
 
-/** What one operation did to its item. */
 export interface Noted {
   readonly operation: Operation;
   readonly before: Cell | undefined;
@@ -41,9 +39,7 @@ export interface Noted {
 /** Takes what an own transaction did, and its commit's stamp. */
 export type Noting = (notes: readonly Noted[], stamp: Stamp) => void;
 
-/** One atomic set of operations under way. */
 export class Transaction {
-  /** The stamp that its commit will have. */
   readonly origin: Origin;
   readonly #patch: PatchWriter;
   /** Asked of every operation, where the app has rules. */
@@ -209,7 +205,6 @@ export class Transaction {
     return written;
   }
 
-  /** Nothing can be added any more. */
   end(): void {
     this.#isOpen = false;
   }

@@ -54,7 +54,6 @@ export interface WriterParts {
   readonly world: World;
   /** What the app's rules say of own writes, where it has any. */
   readonly rules: OwnRules | undefined;
-  /** Do own payloads carry a salt? */
   readonly salt?: boolean | undefined;
   /** Is this folder the one that its session was made for? */
   readonly isOriginal: boolean;
@@ -66,7 +65,6 @@ export interface WriterParts {
   readonly wrote: (chain: string, first: number, count: number) => void;
   /** Does anybody wait for what is written, to share it? */
   readonly isFollowed: () => boolean;
-  /** Wraps the telling of one transaction. */
   readonly publishing: (tell: () => void) => void;
 }
 

@@ -112,7 +112,6 @@ export function fromBase64(text: string): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(plain, (char) => char.charCodeAt(0));
 }
 
-/** Appends values to a buffer that grows. */
 export class ByteWriter {
   #bytes: Uint8Array<ArrayBuffer>;
   #view: DataView;
@@ -142,7 +141,6 @@ export class ByteWriter {
     return this.#bytes.subarray(start, end);
   }
 
-  /** The bytes written so far, copied. */
   copy(start = 0, end: number = this.length): Uint8Array<ArrayBuffer> {
     return this.#bytes.slice(start, end);
   }
@@ -235,7 +233,6 @@ export class ByteWriter {
   }
 }
 
-/** How many bytes {@linkcode ByteWriter.varint} takes. */
 export function varintLength(value: number): number {
   let length = 1;
   for (let rest = value; rest >= 0x80; rest = Math.floor(rest / 128)) length++;

@@ -26,7 +26,6 @@ function makeTables(): Int32Array {
   return tables;
 }
 
-/** The portable twin of {@linkcode crc32}. */
 export function crc32Portable(bytes: Uint8Array, seed = 0): number {
   const t = TABLES;
   let crc = ~seed;

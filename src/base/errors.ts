@@ -129,7 +129,6 @@ export function asFailure(cause: unknown, message: string): DatabaseError {
 /** Why foreign input was declined; a value, never thrown. */
 export interface Refusal {
   readonly refused: RefusalReason;
-  /** More for a person to read. */
   readonly detail?: string;
   /** Number of the commit in its chain, where it is one of a batch's. */
   readonly number?: number;
@@ -137,7 +136,6 @@ export interface Refusal {
   readonly rule?: string;
 }
 
-/** Stable reasons of a {@linkcode Refusal}. */
 export type RefusalReason =
   | "malformed"
   | "unsigned"

@@ -24,7 +24,6 @@ export type ValueOf<F> = F extends Field<infer T> ? T : never;
 
 export type Fields = Readonly<Record<string, Field<unknown>>>;
 
-/** What a record of these fields says. */
 export type Said<F extends Fields> = {
   readonly [Name in keyof F]: ValueOf<F[Name]>;
 };

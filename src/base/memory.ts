@@ -12,7 +12,6 @@ const FULL = 0.5;
 /** Collecting for an answer takes no more than this part of the time. */
 const COLLECTING = 0.1;
 
-/** What is asked of the platform. */
 export interface Heap {
   /** The part of its limit that is used, also by what nobody needs any more. */
   readonly used: () => number;
@@ -58,11 +57,9 @@ function usedInPage(): number {
   return partOf(memory.usedJSHeapSize, memory.jsHeapSizeLimit);
 }
 
-/** Says when a heap is full. */
 export class Memory {
   readonly #heap: Heap;
   readonly #monotonic: () => number;
-  /** Nothing is collected for an answer before. */
   #nextMs = -Infinity;
 
   constructor(heap: Heap, monotonic: () => number) {

@@ -92,7 +92,6 @@ export function allowance(total: number): (work: number) => boolean {
   return (work) => left > 0 && (left -= work) >= 0;
 }
 
-/** The real clock, dice and timers. */
 export const system: World = {
   now: () => Date.now(),
   monotonic: () => performance.now(),

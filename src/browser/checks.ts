@@ -3,12 +3,10 @@
  * is what it must be, and give it its type. Nothing is copied.
  */
 
-/** Says whether a value is a `T`. */
 export type Check<T> = (value: unknown) => value is T;
 
 export type Checked<C> = C extends Check<infer T> ? T : never;
 
-/** The checks of an object's fields. */
 export type Fields = Readonly<Record<string, Check<unknown>>>;
 
 type Optional<F extends Fields> = {

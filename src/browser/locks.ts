@@ -9,7 +9,6 @@
 import { deferred } from "../base/deferred.ts";
 
 export interface LockOptions {
-  /** Take it from whoever holds it. */
   readonly steal?: boolean;
   /** Gives the wait up. */
   readonly signal?: AbortSignal;

@@ -46,7 +46,6 @@ export interface TabPlatform {
   readonly end: () => void;
 }
 
-/** How a tab opens its database. */
 export type TabOptions =
   & Omit<
     DatabaseOptions,

@@ -247,7 +247,6 @@ export class Owner {
     }
   }
 
-  /** What tabs ask for, method by method. */
   readonly #methods: Readonly<Record<CallMethod, Method>> = {
     audit: ({ repository }) => this.#need(repository).repository.sync.audit(),
     checkpoint: ({ repository }) =>

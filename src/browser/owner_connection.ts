@@ -113,7 +113,6 @@ export class OwnerConnection {
     return tabs.sort((a, b) => Number(a.isHidden) - Number(b.isHidden));
   }
 
-  /** Ends the connection of the device. */
   async disconnect(): Promise<void> {
     const { database, tabs, changed } = this.#parts;
     for (const tab of tabs()) tab.connect = undefined;

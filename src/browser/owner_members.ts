@@ -45,7 +45,6 @@ export interface Member {
 export interface MembersParts {
   readonly locks: Locks;
   readonly database: string;
-  /** Runs when a member is gone. */
   readonly gone: (member: Member) => void;
 }
 

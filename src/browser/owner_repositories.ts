@@ -24,7 +24,6 @@ export type OwnedDatabase = DatabaseOf<BareRepository>;
 export interface OwnedRepositoriesParts
   extends Omit<OwnedRepositoryParts, "repository"> {
   readonly database: Pick<OwnedDatabase, "deleteRepository" | "repository">;
-  /** Runs when one was opened or closed. */
   readonly changed: () => void;
   /** Hears of damage in what is open. */
   readonly onDamaged?: DatabaseInternals["onDamaged"] | undefined;
@@ -50,7 +49,6 @@ export class OwnedRepositories {
     return this.#open.get(name);
   }
 
-  /** One that must be open, or `closed`. */
   need(name: string | undefined): OwnedRepository {
     const owned = this.#open.get(name ?? "");
     if (owned !== undefined) return owned;
@@ -88,7 +86,6 @@ export class OwnedRepositories {
     }
   }
 
-  /** Deletes one for good, for all tabs. */
   delete(name: string, options: DeleteOptions): Promise<void> {
     const deleting = this.#delete(name, options);
     const done = deleting.catch(() => {}).then(() => {

@@ -65,7 +65,6 @@ export interface OwnedRepositoryParts {
 /** Why something was not taken, as far as the tab can do something about it. */
 type Refusal = Pick<OfOwner["declined"], "code" | "message" | "end">;
 
-/** A tab that has the repository open. */
 interface Follower {
   readonly tab: Member;
   /** Log address up to which it was told everything. */
@@ -76,7 +75,6 @@ interface Follower {
   isDeclined: boolean;
 }
 
-/** One repository, as tabs deal with it. */
 export class OwnedRepository {
   readonly name: string;
   readonly repository: BareRepository;
@@ -106,7 +104,6 @@ export class OwnedRepository {
     this.overwritten = new OwnedOverwritten({ replica, storage, world, tabs });
   }
 
-  /** Does any tab have it open? */
   get isUsed(): boolean {
     return this.#followers.size > 0;
   }
@@ -394,7 +391,6 @@ export class OwnedRepository {
     void this.overwritten.leave(tab);
   }
 
-  /** Tells its tabs to open again. */
   reload(): void {
     for (const { tab } of this.#followers.values()) {
       tab.post({ kind: "reload", repository: this.name });

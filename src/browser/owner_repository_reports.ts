@@ -63,7 +63,6 @@ export class RepositoryReports {
     });
   }
 
-  /** What a tab is told now. */
   reportFor({ id }: Member): SyncReport {
     const { refusals: _, ...status } = this.#sync.status;
     return {

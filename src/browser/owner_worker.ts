@@ -254,7 +254,6 @@ export class OwnerWorker {
     this.#far?.post(undefined, term, announce);
   }
 
-  /** The files cannot be opened here, now. */
   #failed(tenure: Tenure, cause: unknown): void {
     tenure.release();
     const failure = failureOf(cause);
@@ -340,7 +339,6 @@ function raise({ storage }: OwnedDatabase, incident: StorageIncident): void {
   storage.incident(incident);
 }
 
-/** One time of being the owner. */
 export interface Tenure {
   /** Was the lock taken from somebody who may still be at work? */
   readonly isStolen: boolean;
@@ -391,14 +389,12 @@ export class Election {
     if (this.#attempt === undefined) this.#ask(false);
   }
 
-  /** Takes the lock from whoever holds it. */
   steal(): void {
     if (this.isHolding) return;
     this.#attempt?.stop.abort();
     this.#ask(true);
   }
 
-  /** Leaves the line; a tenure ends. */
   leave(): void {
     const attempt = this.#attempt;
     this.#attempt = undefined;

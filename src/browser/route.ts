@@ -106,7 +106,6 @@ export class Route<S extends keyof Sides> {
   }
 }
 
-/** What was said, and by which side. */
 type Parsed =
   | {
     readonly side: "tab";

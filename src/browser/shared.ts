@@ -11,7 +11,6 @@ import type { Storage } from "../storage/storage.ts";
 
 export * from "../db/exports.ts";
 
-/** As `openDatabase()` of `mod.ts`, on a medium. */
 export async function openDatabase(
   options: DatabaseOptions,
 ): Promise<Database> {

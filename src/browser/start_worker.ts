@@ -12,7 +12,6 @@ import { isHeld, type Locks, ownerLock } from "./locks.ts";
 /** Where nobody else owns the files, a worker of ours does at once; its script may come over a slow wire. */
 const STARTED_MS_MAX = 30_000;
 
-/** Starts what an app gave as `worker`. */
 export function startWorker(worker: string | URL | (() => Worker)): Worker {
   try {
     const started = typeof worker === "function"

@@ -14,7 +14,6 @@ import type { ChannelSource } from "../db/repository_link.ts";
 import type { Standing } from "./messages.ts";
 import type { TabLink } from "./tab_link.ts";
 
-/** The channel that a tab sees. */
 export class TabChannel implements Channel, ChannelSource {
   /** The server's knowledge is not an address of this log. */
   readonly known = undefined;
@@ -72,7 +71,6 @@ export class TabChannel implements Channel, ChannelSource {
     if (this.#shown !== undefined) this.present(this.#shown);
   }
 
-  /** The owner says how it stands now. */
   report(report: Standing): void {
     this.#take(report);
     this.#listeners.tell();

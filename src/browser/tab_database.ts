@@ -55,7 +55,6 @@ export interface TabDatabaseParts {
   readonly isHidden: () => boolean;
   /** Asks the browser to keep the files when space gets scarce. */
   readonly persist: () => Promise<boolean>;
-  /** What pages that are gone have left. */
   readonly left: Left;
   /** Gives the tab's locks back and ends its worker. */
   readonly ended: () => void;
@@ -157,7 +156,6 @@ export class TabDatabase implements Database {
     return this.#repositories.isWaiting;
   }
 
-  /** An owner has taken this tab in. */
   welcomed(welcome: Welcome): void {
     this.#welcome = welcome;
     this.#useSession(welcome.session);
@@ -168,7 +166,6 @@ export class TabDatabase implements Database {
     this.#welcomed.resolve();
   }
 
-  /** No owner will take this tab. */
   rejected(why: DatabaseError): void {
     this.#failure = why;
     if (why.code === "other-version") this.otherVersion();

@@ -19,7 +19,6 @@ const RUN_BYTES = 8 * 1024;
 export interface TabInboxParts {
   readonly world: World;
   readonly follow: (records: readonly OwnRecord[]) => Followed;
-  /** Asks for records from an address on. */
   readonly ask: (from: number) => void;
   /** Is nobody looking, so that nothing has to be drawn? */
   readonly isHidden: () => boolean;
@@ -57,7 +56,6 @@ export class TabInbox {
     return this.#at;
   }
 
-  /** The owner's log goes on from here. */
   begin(at: LogPoint): void {
     this.#life++;
     this.#hasReadAll = false;

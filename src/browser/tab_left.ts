@@ -16,7 +16,6 @@ import { ownerLock } from "./locks.ts";
 import { isRecords } from "./messages.ts";
 import { isBatch } from "../../repo/mod.ts";
 
-/** What is needed of a `localStorage`. */
 export interface KeptTexts {
   readonly length: number;
   key(index: number): string | null;
@@ -33,7 +32,6 @@ export interface LeftRecords {
   readonly records: readonly OwnRecord[];
 }
 
-/** What pages of a database have left. */
 export class Left {
   readonly #texts: KeptTexts | undefined;
   readonly #prefix: string;

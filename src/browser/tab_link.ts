@@ -31,13 +31,10 @@ export interface TabLinkParts {
   /** To everybody. */
   readonly far: Wire;
   readonly world: World;
-  /** How this tab introduces itself now. */
   readonly hello: () => Hello;
   /** An owner has taken this tab in: everything is asked of it again. */
   readonly welcomed: (welcome: Welcome) => void;
-  /** Anything else that an owner says. */
   readonly hear: (message: OwnerMessage) => void;
-  /** No owner will take this tab. */
   readonly rejected: (why: DatabaseError) => void;
   /** Another build of the app is open, too. */
   readonly otherVersion: () => void;
@@ -125,7 +122,6 @@ export class TabLink {
     return this.#isWelcome && this.#route === this.#near;
   }
 
-  /** Has an owner taken this tab in? */
   get isWelcome(): boolean {
     return this.#isWelcome;
   }
@@ -346,7 +342,6 @@ export class TabLink {
     this.#near.post(undefined, this.#term, { kind: "steal" });
   }
 
-  /** Says goodbye and hears nothing more. */
   close(): void {
     if (this.#isClosed) return;
     if (this.#isWelcome) {

@@ -24,7 +24,6 @@ export type PageEvent = "hidden" | "visible" | "freeze" | "resume" | "gone";
 /** A page that is always seen, as where there is no document. */
 export const steadyPage: Page = { isHidden: false, watch: () => () => {} };
 
-/** The page that this runs in. */
 export function platformPage(): Page {
   const { document } = globalThis as {
     readonly document?: EventSource & { readonly visibilityState: string };
@@ -76,7 +75,6 @@ export function seenLock(database: string, tab: string): string {
   return `${ownerLock(database)}:seen:${tab}`;
 }
 
-/** Holds a lock while it is wanted. */
 export class SwitchedLock {
   readonly #locks: Locks;
   readonly #name: string;

@@ -37,12 +37,10 @@ export interface TabRepositoriesParts {
   readonly world: World;
   readonly isHidden: () => boolean;
   readonly link: TabLink;
-  /** What the owner said of the database. */
   readonly welcome: () => Welcome;
   readonly session: () => Session;
   /** One was opened or closed. */
   readonly changed: () => void;
-  /** What pages that are gone have left. */
   readonly left: Left;
 }
 
@@ -70,7 +68,6 @@ export class TabRepositories {
     return [...this.#open.values()].flatMap(openedOf);
   }
 
-  /** Every chain that this tab holds. */
   chains(): [repository: string, chain: string][] {
     return [...this.#tabs].map(([name, { chain }]): [string, string] => [
       name,
@@ -78,7 +75,6 @@ export class TabRepositories {
     ]).filter(([, chain]) => chain !== "");
   }
 
-  /** Bytes that this page would take along. */
   get unsyncedBytes(): number {
     return [...this.#tabs.values()]
       .reduce((sum, { unsyncedBytes }) => sum + unsyncedBytes, 0);
@@ -337,7 +333,6 @@ export class TabRepositories {
     this.#overwritten.delete(name);
   }
 
-  /** Closes all; says how that went. */
   async close(): Promise<PromiseSettledResult<void>[]> {
     const opening = await Promise.allSettled(this.#opening.values());
     const results = await Promise.allSettled(

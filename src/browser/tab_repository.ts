@@ -28,7 +28,6 @@ import { filesOf, TabStorage } from "./tab_storage.ts";
 import { Unloaded } from "../base/late.ts";
 import { whenLoaded } from "./tab_late.ts";
 
-/** What the owner says about one repository. */
 export type RepositoryMessage = Extract<
   OwnerMessage,
   { readonly repository: string }
@@ -47,13 +46,11 @@ export interface TabRepositoryParts {
   ) => Promise<Replica>;
   /** The owner has it open for this tab. */
   readonly joined: () => void;
-  /** What pages that are gone have left. */
   readonly left: Left;
   /** Do the app's schemas have rich kinds? */
   readonly isRich: boolean;
 }
 
-/** What makes a repository of it. */
 export interface OpenTab {
   readonly replica: Replica;
   readonly storage: TabStorage;
@@ -73,7 +70,6 @@ interface Parts extends OpenTab {
   readonly inbox: TabInbox;
 }
 
-/** One repository, and its owner for now. */
 export class TabRepository {
   readonly #parts: TabRepositoryParts;
   readonly #opened = deferred<OpenTab>();
@@ -89,7 +85,6 @@ export class TabRepository {
   #life: string | undefined;
   /** The chain that it was lent with its image. */
   #lent = "";
-  /** What came while the image was opened. */
   #early: RepositoryMessage[] = [];
   #seq = 0;
   #sent: Sent[] = [];

@@ -55,7 +55,6 @@ export async function open(request: OpenRequest): Promise<Database> {
   }
 }
 
-/** Is there a database in the folder? */
 export function isDatabase(path: string): boolean {
   return isFile(join(path, "database"));
 }

@@ -9,7 +9,6 @@
 
 /** JSON that would lose something by being parsed. */
 export class InexactJson extends SyntaxError {
-  /** Where in the text it stands. */
   readonly at: number;
 
   constructor(message: string, at: number) {

@@ -30,7 +30,6 @@ export interface ImportPlan {
   /** The input's name in messages. */
   readonly input: string;
   readonly target: Target;
-  /** The field that holds the item's id. */
   readonly idField: string;
   /** Are all values text, as in CSV? */
   readonly isText: boolean;
@@ -128,7 +127,6 @@ class Importer {
     this.held = 0;
   }
 
-  /** Writes the gathered batch as one transaction. */
   async write(): Promise<void> {
     const batch = this.#batch;
     if (batch.length === 0) return;

@@ -14,7 +14,6 @@ import { usageFailure } from "./failure.ts";
 import type { Field, FieldKind, RawRow } from "./field.ts";
 import { parseIsoDate } from "./iso_date.ts";
 
-/** What was seen of one field. */
 interface Seen {
   present: number;
   /** Strings, all of which may also read as: */
@@ -261,7 +260,6 @@ export function fieldName(name: string): string {
   return isFieldName(prefixed) ? prefixed : "field";
 }
 
-/** A module that default-exports the schema. */
 export function schemaCode(
   collection: string,
   fields: readonly Field[],

@@ -130,7 +130,6 @@ class ArrayCutter {
     throw this.#failure("the array is never closed");
   }
 
-  /** Steps over one character outside of elements. */
   #between(piece: string, at: number): number {
     const character = piece[at] ?? "";
     if (character === "\n") this.#line++;

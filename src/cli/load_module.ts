@@ -5,7 +5,6 @@ import { pathToFileURL } from "node:url";
 import type { Rules } from "../schema/rules.ts";
 import { Failure } from "./failure.ts";
 
-/** What a module is expected to default-export. */
 export interface Expected<T> {
   /** What the person called it: a setting's key or an option. */
   readonly key: string;

@@ -104,7 +104,6 @@ export async function readKinds(
   return unpacking.kinds ?? [];
 }
 
-/** Unpacks a file piece by piece. */
 class Unpacking {
   readonly #name: string;
   readonly #unpackr = new Unpackr(options);

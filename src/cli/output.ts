@@ -46,7 +46,6 @@ export class Output {
     this.width = width;
   }
 
-  /** Prints text or bytes as they are. */
   print(piece: string | Uint8Array): void {
     if (typeof piece === "string") this.#text += piece;
     else this.#gather(piece);

@@ -7,9 +7,7 @@ import type { Output } from "./output.ts";
 import { checkInterrupt, type Context } from "./session.ts";
 
 export interface Progress {
-  /** So much of the total is done. */
   update(done: number, total: number): void;
-  /** It is over; the bar goes away. */
   stop(): void;
 }
 

@@ -30,7 +30,6 @@ export interface CommonOptions {
   readonly collection?: string;
 }
 
-/** Stops the command when Ctrl-C was pressed. */
 export function checkInterrupt(signal: AbortSignal): void {
   if (signal.aborted) throw interruption();
 }

@@ -92,7 +92,6 @@ const bare = { reason: undefined, attempts: 0, retryAt: undefined };
 const connecting: ConnectionStatus = { state: "connecting", ...bare };
 const closed: ConnectionStatus = { state: "closed", ...bare };
 
-/** The one connection of a database. */
 export class DatabaseConnection implements Connection {
   readonly address: string;
   readonly #parts: ConnectionParts;

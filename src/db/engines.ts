@@ -16,7 +16,6 @@ export interface EnginesParts {
   readonly world: World;
   /** The schema of a collection, if one is known. */
   readonly schemaOf: (collection: string) => Schema | undefined;
-  /** What the app wants to hear of. */
   readonly hooks: QueryHooks;
 }
 
@@ -37,7 +36,6 @@ export class Engines {
     this.changes = new Listeners(parts.hooks.onError);
   }
 
-  /** The engine of a schema's collection. */
   of(schema: Schema): QueryEngine {
     return this.#engines.get(schema.name) ?? this.#add(schema);
   }
@@ -69,7 +67,6 @@ export class Engines {
     for (const engine of this.#engines.values()) engine.measure(isOn);
   }
 
-  /** All engines that were asked for. */
   all(): QueryEngine[] {
     return [...this.#engines.values()];
   }

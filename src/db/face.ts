@@ -119,7 +119,6 @@ export function readOnlyError(what: string): DatabaseError {
   );
 }
 
-/** What is said to who connects twice. */
 export function connectedError(address: string): DatabaseError {
   return new DatabaseError(
     "already-connected",

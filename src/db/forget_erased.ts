@@ -21,7 +21,6 @@ export interface ForgetPlace {
   readonly genesisId: Uint8Array;
 }
 
-/** Takes items out of both files. */
 export async function forgetErased(
   { storage, folder, genesisId }: ForgetPlace,
   items: readonly ItemName[],

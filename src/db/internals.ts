@@ -52,11 +52,9 @@ export interface Frame {
   readonly bytes: number;
 }
 
-/** Sees what is said on a connection. */
 export type FrameTap = (frame: Frame) => void;
 
 export interface OpenRepository {
-  /** The `Repository` that its user holds. */
   readonly repository: object;
   readonly replica: Replica;
   readonly engines: Engines;

@@ -46,7 +46,6 @@ import {
   storedKeyOf,
 } from "./session_key.ts";
 
-/** What a caller asks of the keys. */
 export interface KeyringOptions extends SessionOptions {
   /** The root key that the folder must belong to, or gets when it is new. */
   readonly rootKey?: Uint8Array | undefined;
@@ -232,7 +231,6 @@ function tooManyUsers(user: string): DatabaseError {
   );
 }
 
-/** What a {@linkcode Keyring} is made of. */
 interface KeyringParts {
   readonly storage: Storage;
   readonly world: World;
@@ -248,11 +246,9 @@ interface KeyringParts {
   readonly file: StorageFile | undefined;
 }
 
-/** The keys of an open database. */
 export class Keyring {
   /** Is this folder where it was when it was last written? */
   readonly isOriginal: boolean;
-  /** Were the keys made just now? */
   readonly isNew: boolean;
   /** Had the vault lost the key of the session, so that there is a new one? */
   readonly isKeyLost: boolean;
@@ -451,7 +447,6 @@ function checkCertificate(
   );
 }
 
-/** What is asked of a session. */
 interface SessionOptions {
   readonly user: string;
   /** May the session certify others? For servers. */

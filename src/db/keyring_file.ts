@@ -108,7 +108,6 @@ export function readKeys(storage: Storage): Keys | undefined {
   return keysAt(storage, KEYS)?.keys;
 }
 
-/** The file of keys that are there. */
 export function openKeys(storage: Storage): StorageFile | undefined {
   return storage.open(KEYS);
 }
@@ -140,7 +139,6 @@ export function encodeKeys(
   });
 }
 
-/** A file of keys as it is. */
 export function keyBytes(
   storage: Storage,
   name: string,
@@ -199,7 +197,6 @@ function parseKeys(bytes: Uint8Array): Keys {
 }
 
 const ASIDE = `quarantine-${KEYS}`;
-/** Keys, and where they were found. */
 interface FoundKeys {
   readonly keys: Keys;
   /** As they stand there. */

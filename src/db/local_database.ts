@@ -69,7 +69,6 @@ import { UnfitFields } from "./unfit_fields.ts";
 /** How a database is opened whose files are here. */
 export type FilesOptions = OwnerOptions & { readonly storage: Storage };
 
-/** A database whose repositories are `R`. */
 export type DatabaseOf<R> = Omit<Database, "repository"> & {
   repository(name: string): Promise<R>;
 };
@@ -145,7 +144,6 @@ interface Parts<R> extends Kind<R> {
   readonly names: readonly string[] | undefined;
 }
 
-/** A database whose files are here. */
 class LocalDatabase<R extends BareRepository> implements DatabaseOf<R> {
   readonly storage: StorageObserver;
   readonly tabs: DatabaseTabs = noTabs;

@@ -26,7 +26,6 @@ export interface LocalFileOptions {
   readonly isDurable: boolean;
 }
 
-/** What can be undone in a repository. */
 export const undoFile: LocalFileOptions = {
   name: "undo",
   charsMax: limits.undoBytesMax,

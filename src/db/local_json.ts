@@ -26,7 +26,6 @@ import { crc32 } from "../base/crc32.ts";
 
 const HEAD_BYTES = 4 + 32;
 
-/** The bytes of such a file. */
 export function encodeLocal(
   text: string,
   genesisId: Uint8Array,

@@ -104,7 +104,6 @@ function costs(engine: QueryEngine): LiveCost[] {
   }));
 }
 
-/** What a query asks, for people. */
 function asks({ parts, order, limit }: Request): string {
   const texts = [
     parts.length === 0 ? "all" : parts.map(describe).join(" and "),

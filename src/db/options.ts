@@ -101,7 +101,6 @@ export const sharedOptions = {
   onListenerError: 0,
 };
 
-/** The names of options of `connect()`. */
 export const connectOptions = { session: 0, login: 0, renew: 0 };
 
 /** What `src/browser` asks for beside it. */
@@ -144,7 +143,6 @@ export function parseUser(user: unknown): string {
   );
 }
 
-/** What the app wants to hear of. */
 export function hooksOf(options: DatabaseOptions): QueryHooks {
   const { onSlowQuery, onListenerError } = options;
   return {

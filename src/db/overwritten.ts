@@ -6,7 +6,6 @@
 
 import type { Infer, Schema } from "../schema/schema.ts";
 
-/** What every edit that lost says. */
 interface Lost {
   /** Of the item. */
   readonly id: string;
@@ -61,17 +60,14 @@ export type OverwrittenListener<S extends Schema> = (
 export interface ToldEdit extends Omit<OverwrittenValue, "kind" | "field"> {
   readonly kind: OverwrittenEdit<unknown>["kind"];
   readonly field?: string;
-  /** Names it when it was taken. */
   readonly ticket: string;
 }
 
-/** What there is to be told. */
 export interface Told {
   readonly edits: readonly ToldEdit[];
   readonly dropped: number;
 }
 
-/** What became of what was told last. */
 export interface Taking {
   /** Tickets of what was taken. */
   readonly taken?: readonly string[];

@@ -41,13 +41,11 @@ export interface Loss {
   readonly own: Stamp;
   /** What it wrote, or the item as it was. */
   readonly before: Value | Item;
-  /** The commit that took its place. */
   readonly by: Stamp;
 }
 
 export interface FinderParts {
   readonly replica: Replica;
-  /** Runs for each edit that lost. */
   readonly found: (loss: Loss) => void;
   /** Runs when something arrived that it looked at. */
   readonly looked: () => void;
@@ -166,7 +164,6 @@ export class OverwrittenFinder {
     });
   }
 
-  /** Tells what was found so far. */
   settle(): void {
     for (const judge of this.#pending.splice(0)) {
       const loss = judge();

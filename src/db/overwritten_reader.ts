@@ -39,7 +39,6 @@ export interface ReaderParts {
   readonly overwritten?: OverwrittenSource | undefined;
 }
 
-/** Whose items, and how they are shown. */
 interface Place {
   readonly schema: Schema;
   readonly view: View;
@@ -51,7 +50,6 @@ type Listener = (
   dropped: number,
 ) => unknown;
 
-/** One collection in which somebody listens. */
 interface Reading extends Place {
   readonly listeners: Set<Listener>;
   isRunning: boolean;
@@ -61,7 +59,6 @@ interface Reading extends Place {
   failed: readonly string[];
 }
 
-/** A source in this very thread. */
 interface LocalSource extends OverwrittenSource {
   close(): Promise<void>;
 }

@@ -61,7 +61,6 @@ function indexIn(list: ListState, key: string, position: string): number {
   return index;
 }
 
-/** A slot that an operation writes. */
 export interface SlotWrite {
   readonly slot: Slot;
   /** What it puts there; nothing where it only takes away what was there. */

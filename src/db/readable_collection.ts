@@ -17,7 +17,6 @@ import type { TextState } from "../schema/text_state.ts";
 import type { View } from "../schema/view.ts";
 import type { Table } from "../../repo/mod.ts";
 
-/** What a collection is read from. */
 export interface CollectionParts<S extends Schema> {
   readonly schema: S;
   /** That of the table, where that is made when it is first asked for. */

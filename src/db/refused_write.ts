@@ -39,7 +39,6 @@ export interface RefusedWrite {
   export(): { readonly [key: string]: JsonValue };
 }
 
-/** Wraps one refusal of a replica. */
 export class RefusedEntryWrite implements RefusedWrite {
   readonly #replica: Replica;
   readonly #entry: RefusedEntry;

@@ -36,7 +36,6 @@ export type Synchronous<R> = 0 extends 1 & R ? unknown
   : [Extract<R, PromiseLike<unknown>>] extends [never] ? unknown
   : "The callback of a transaction must be synchronous: await first";
 
-/** What a repository is made of. */
 export interface RepositoryParts extends BareParts {
   readonly schemas: Schemas;
   readonly hooks: QueryHooks;

@@ -41,7 +41,6 @@ export interface ChannelSource {
   remove(name: string): Uint8Array | undefined;
 }
 
-/** What a link is made of. */
 export interface RepositoryLinkParts {
   readonly replica: Replica;
   readonly storage: Storage;

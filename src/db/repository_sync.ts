@@ -41,7 +41,6 @@ import {
 import type { UnfitFields } from "./unfit_fields.ts";
 import type { Arrivals, Written } from "./write.ts";
 
-/** Why a write does not arrive. */
 const notConnected: SyncReason = {
   code: "not-connected",
   message: "Something waits for a server: call `database.connect(url)`",

@@ -72,7 +72,6 @@ export class Schemas {
     return this.#schemas.get(collection);
   }
 
-  /** How items of a collection are read. */
   viewOf(collection: string): View {
     const known = this.#views.get(collection);
     if (known !== undefined) return known;

@@ -22,7 +22,6 @@ export interface SessionKey {
   readonly secret: Uint8Array | WebKey;
 }
 
-/** A key as a file has it. */
 export interface StoredKey {
   /** 32 bytes. */
   readonly publicKey: Uint8Array;

@@ -31,7 +31,6 @@ const DELAY_MS_MAX = 24 * 60 * 60 * 1000;
 /** A renewal that failed is tried again after this long. */
 const RENEWAL_MS_MIN = 60_000;
 
-/** Logs the session of one database in. */
 export class SessionLogin {
   readonly #keyring: Keyring;
   readonly #world: World;

@@ -31,7 +31,6 @@ import type { Schemas } from "./schemas.ts";
 /** Items are folded one by one until that has read this part of all commits. */
 const SPARSE_FRACTION = 1 / 4;
 
-/** What a picture is made from. */
 interface PastParts {
   readonly replica: Replica;
   readonly schemas: Schemas;
@@ -88,7 +87,6 @@ class Past {
     });
   }
 
-  /** What was known of one item. */
   cellOf(name: ItemName): Cell | undefined {
     const { collection, id } = name;
     const known = this.#cells.get(collection);

@@ -84,7 +84,6 @@ interface Gathering {
 /** Characters of a chain's name that are its session's key. */
 const KEY_CHARS = 32;
 
-/** Takes the marks of one step back. */
 export class Inversion {
   readonly #tx: Transaction;
   readonly #parts: InversionParts;

@@ -294,7 +294,6 @@ class StepList {
     return step;
   }
 
-  /** Adds marks to the newest one. */
   join(marks: readonly Mark[], at: number): void {
     const step = this.last!;
     step.at = at;
@@ -305,7 +304,6 @@ class StepList {
     this.#trim();
   }
 
-  /** Puts older ones before all others. */
   begin(older: readonly (readonly Mark[])[]): void {
     const steps = older.map((marks) => ({
       marks: [...marks],

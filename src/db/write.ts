@@ -5,7 +5,6 @@
 
 import type { Position } from "../../repo/mod.ts";
 
-/** What a handle knows of its commit. */
 export interface Written {
   /** Where it asks for its durability. */
   readonly durability: { readonly promise: Promise<void> };

@@ -12,7 +12,6 @@ import type { Result, Store } from "./result.ts";
 /** What is asked of `can`. */
 type Asked = readonly [action: string, schema: Schema, ...rest: unknown[]];
 
-/** What of a repository is asked. */
 export type Judge = Pick<Repository, "can" | "subscribe" | "sync">;
 
 /** The hook `useCan`. */

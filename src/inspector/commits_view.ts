@@ -102,7 +102,6 @@ function timeOf(at: Date): string {
   });
 }
 
-/** What a commit did, in a line. */
 export function what({ operations }: CommitSummary): string {
   const [first, ...others] = operations;
   if (first === undefined) return "nothing: a new chain, or a place in it";

@@ -21,7 +21,6 @@ export interface Edge {
   readonly row: number;
 }
 
-/** A commit and where it stands. */
 export interface GraphRow<C extends GraphCommit> {
   readonly commit: C;
   readonly lane: number;

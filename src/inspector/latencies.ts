@@ -13,12 +13,10 @@ export interface WriteTimes {
   readonly synced?: number;
 }
 
-/** What is measured of a write. */
 export type Stage = keyof WriteTimes;
 
 export const stages: readonly Stage[] = ["write", "durable", "synced"];
 
-/** What is typical of a stage. */
 export interface Typical {
   readonly count: number;
   readonly p50: number;

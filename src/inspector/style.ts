@@ -1,6 +1,5 @@
 /** How the inspector looks: quiet, dense, in the page's light or dark. */
 
-/** The style sheet of its shadow root. */
 export const style = `
 :host { all: initial; position: fixed; inset: auto 0 0 0; z-index: 2147483000;
   font: 12px/1.5 ui-monospace, SFMono-Regular, Menlo, Consolas, monospace;

@@ -27,7 +27,6 @@ import {
   isEntryCollection,
 } from "./entry.ts";
 
-/** A digest as `entry.ts` makes them. */
 const DIGEST = /^(?:absent|[0-9a-f]{32})$/;
 
 export class EntryJudge implements CommitJudge {

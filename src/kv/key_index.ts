@@ -16,7 +16,6 @@ interface Chunk {
   readonly ordinals: number[];
 }
 
-/** Where a key stands, or would stand. */
 interface Place {
   readonly chunk: number;
   readonly at: number;

@@ -34,7 +34,6 @@ export class KeysKept {
   readonly #table: Table;
   readonly #world: Pick<World, "now">;
   readonly #moments = new Moments();
-  /** By ordinal: is its key among `keys`? */
   #isKept = new Uint8Array(0);
   /** The latest moment at which something was found expired. */
   #sweptAt = -Infinity;
@@ -182,7 +181,6 @@ export class KeysKept {
 export class Moments {
   readonly #moments: number[] = [];
   readonly #ordinals: number[] = [];
-  /** Where an ordinal stands in the heap. */
   readonly #places = new Map<number, number>();
 
   get size(): number {

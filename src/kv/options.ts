@@ -92,7 +92,6 @@ function textOf(options: object, name: string): string | undefined {
   invalid(`\`${name}\` must be text, not ${show(value)}`);
 }
 
-/** The keys that a scan asks for. */
 export function rangeFrom(options: ScanOptions): KeyRange {
   const { limit = Infinity, reverse = false } = checkOptions(
     options,
@@ -125,7 +124,6 @@ function earlier(
   return a < b ? a : b;
 }
 
-/** Does a subscription mean this key? */
 export function matcherOf(options: WatchOptions): (key: string) => boolean {
   const key = textOf(checkOptions(options, watchOptions), "key");
   const prefix = textOf(options, "prefix");

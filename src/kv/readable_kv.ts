@@ -46,7 +46,6 @@ export interface ReadableParts {
   readonly table: Table;
   /** Which moment it is for who reads. */
   readonly clock: Pick<World, "now">;
-  /** Fails when the repository is closed. */
   readonly check: () => void;
 }
 

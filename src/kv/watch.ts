@@ -54,7 +54,6 @@ export class Watchers {
     return this.#watchers.size > 0;
   }
 
-  /** Adds a listener; the result ends it. */
   add(isMeant: Watcher["isMeant"], listener: KvListener): Disposable {
     if (typeof listener !== "function") {
       throw new DatabaseError(
@@ -93,7 +92,6 @@ export class Watchers {
     this.#wait();
   }
 
-  /** Waits for the next entry to expire. */
   #wait(): void {
     const next = this.#found.length > 0 ? -Infinity : this.#kept.next;
     if (!this.isHeard || next === Infinity) return this.#stop();

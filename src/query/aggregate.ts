@@ -43,7 +43,6 @@ export type Aggregated<Base, Spec> = {
   readonly [Name in keyof Spec]: ResultOf<Base, Spec[Name]>;
 };
 
-/** One checked aggregate with its name. */
 export interface AggregateTerm {
   readonly name: string;
   readonly what: "count" | "sum" | "avg" | "min" | "max";

@@ -23,7 +23,6 @@ export abstract class Chunks {
   /** Each chunk's first ordinal: the upper search touches nothing else. */
   protected readonly firsts: number[] = [];
 
-  /** Holds these entries instead of all. */
   protected *fillSteps(sorted: Uint32Array): Generator<void> {
     this.chunks.length = this.firsts.length = 0;
     // One piece of memory for all of them: each of its own would take longer to get.

@@ -90,7 +90,6 @@ function inRange(range: Range, key: number | string): boolean {
   return high === undefined || (range.highOpen ? key < high : key <= high);
 }
 
-/** The condition for a person to read. */
 export function describe(condition: Condition): string {
   switch (condition.what) {
     case "predicate":

@@ -29,7 +29,6 @@ const crcBytes = 4;
 /** Base64url grows text by a third; longer than this no item can be. */
 const cursorLengthMax = 1 << 24;
 
-/** The place just behind an item. */
 export function placeOf(order: readonly OrderTerm[], item: Item): Place {
   const place: DraftItem = { id: item.id };
   for (let i = 0; i < order.length; i++) {

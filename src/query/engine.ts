@@ -75,7 +75,6 @@ function hasTimer(world: EngineOptions["world"]): world is Slices {
   return world?.after !== undefined;
 }
 
-/** Would an index of the ids help? */
 function readsIds({ parts, order, limit }: Request): boolean {
   if (parts.some((one) => "field" in one && one.field === "id")) return true;
   return parts.length === 0 && limit < Infinity &&
@@ -144,7 +143,6 @@ export class QueryEngine {
     return reader === undefined ? item : reader(item);
   }
 
-  /** Live results that follow the collection. */
   get followers(): number {
     return this.#routes.size;
   }
@@ -340,7 +338,6 @@ export class QueryEngine {
     });
   }
 
-  /** Stops following the source; live results end. */
   dispose(): void {
     if (this.#disposed) return;
     this.#disposed = true;

@@ -122,7 +122,6 @@ export class Grouping {
     return `x${typeof value}${text.length}:${text};`;
   }
 
-  /** Forgets a group that has become empty. */
   drop(group: Group): boolean {
     if (group.size > 0 || this.request.fields.length === 0) return false;
     return this.#groups.delete(group.key);

@@ -71,7 +71,6 @@ export class Include {
     this.terms = terms;
   }
 
-  /** The engine that holds a term's items. */
   engineOf(term: IncludeTerm): QueryEngine | undefined {
     return this.#engine.options.related?.(term.collection);
   }

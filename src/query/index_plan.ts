@@ -29,7 +29,6 @@ const residualFactor = 8;
 /** An ordered index without any bound field is read up to this share. */
 const walkShare = 16;
 
-/** An index that may be planned by. */
 export interface IndexOption {
   readonly fields: readonly string[];
   /** The index, if it is there or worth building now. */

@@ -122,7 +122,6 @@ export class LiveWindow {
       : { low: end ?? undefined, high: start };
   }
 
-  /** Is it in the window still? */
   has(entry: Entry): boolean {
     return this.byOrdinal.get(entry.ordinal) === entry;
   }

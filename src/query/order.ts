@@ -75,7 +75,6 @@ function compareByTerms(order: readonly OrderTerm[], a: Item, b: Item): number {
   return compareText(a.id, b.id);
 }
 
-/** Is an item behind a place? */
 export function isBehind(
   order: readonly OrderTerm[],
   item: Item,

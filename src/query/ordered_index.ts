@@ -276,7 +276,6 @@ export class OrderedIndex extends Chunks {
     );
   }
 
-  /** Appends the ordinals of a range. */
   collect(range: KeyRange, into: number[]): void {
     const from = this.seat(range.low, range.lowAfter);
     this.walk(from, this.seat(range.high, range.highAfter), (ordinal) => {

@@ -68,7 +68,6 @@ export function planIds(parts: readonly Condition[]): IdPlan | undefined {
   return undefined;
 }
 
-/** The conditions that were not used. */
 export function without(
   parts: readonly Condition[],
   used: readonly Condition[],

@@ -48,7 +48,6 @@ interface QueryState {
   readonly include: readonly IncludeTerm[];
 }
 
-/** The state of a query for everything. */
 const emptyState: QueryState = {
   parts: [],
   order: [],

@@ -116,7 +116,6 @@ function* isAscending(keys: Float64Array): Generator<void, boolean> {
   return isSorted;
 }
 
-/** How often each digit has each value. */
 function countDigits(
   counts: readonly Uint32Array[],
   word: Uint32Array,

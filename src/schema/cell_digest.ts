@@ -21,7 +21,6 @@ export interface Register {
   readonly value: Value;
 }
 
-/** A cell with nothing left implicit. */
 export interface Expanded {
   readonly registers: Map<string, Register>;
   readonly rich: Map<string, RichState>;

@@ -12,7 +12,6 @@ import type { Operation } from "./patch.ts";
 import type { DecodedPatch } from "./patch_codec.ts";
 import type { View } from "./view.ts";
 
-/** Looks up what is here now. */
 export interface Cells {
   cellOf(collection: string, id: string): Cell | undefined;
 }
@@ -63,7 +62,6 @@ export interface CommitJudge {
     number: number,
     origin: Origin,
   ): Refusal | undefined;
-  /** Why a commit may not be. */
   judge?(commit: JudgedCommit): Refusal | undefined;
   /** Hears of a commit that is not judged, because it was accepted before. */
   note?(commit: JudgedCommit): void;

@@ -25,7 +25,6 @@ export function mergeClassOf(kind: FieldKind): MergeClass {
   }
 }
 
-/** Merge classes that keep a state. */
 export type RichClass = Exclude<MergeClass, "register">;
 
 export function isRichClass(merge: MergeClass): merge is RichClass {

@@ -34,7 +34,6 @@ export function isCollectionName(name: string): boolean {
   return COLLECTION.test(name);
 }
 
-/** UTF-8 bytes of a well-formed string. */
 export function textBytes(text: string): number {
   let bytes = text.length;
   for (let i = 0; i < text.length; i++) {

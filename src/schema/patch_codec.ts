@@ -383,7 +383,6 @@ export function readPatchHead(
   return shapes;
 }
 
-/** Reads the operation at the reader, strictly. */
 export function readOperation(
   r: ByteReader,
   shapes: readonly Shape[],

@@ -18,7 +18,6 @@ function wholeLength(head: string): number {
     : "Z".charCodeAt(0) - head.charCodeAt(0) + 1;
 }
 
-/** May a list element stand here? */
 export function isPosition(text: string): boolean {
   if (!POSITION.test(text) || text === lowest) return false;
   const length = wholeLength(text[0]!) + 1;

@@ -30,13 +30,11 @@ import { parseValue, type SchemaField } from "./validate.ts";
 export interface PrepareContext extends ElementIds {
   /** An id for an item that was given none. */
   newId(): string;
-  /** The stamp that the commit will have. */
   readonly origin: Stamp;
   /** The generation that a create begins: 0, or one after the deleted one. */
   readonly generation: number;
 }
 
-/** The create that an application asks for. */
 export function prepareCreate(
   schema: Schema,
   input: unknown,

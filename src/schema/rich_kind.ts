@@ -29,7 +29,6 @@ export interface ElementIds {
 }
 
 export interface RichKind<State> {
-  /** The state before anything was written. */
   readonly empty: State;
   /** The state of a field that nothing but a create has written. */
   begin(value: Value, stamp: Stamp): State;

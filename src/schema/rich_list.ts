@@ -53,7 +53,6 @@ export class ListState extends PartsState {
     return this.elements.size;
   }
 
-  /** The elements that are there, in order. */
   get visible(): readonly Element[] {
     return this.#visible ??= this.#order();
   }
@@ -200,7 +199,6 @@ function changed<T>(
 
 const elementOf = ({ element }: { readonly element: string }) => element;
 
-/** The list after a commit deleted elements. */
 function without(
   { elements, deleted }: ListState,
   removed: readonly string[],

@@ -93,7 +93,6 @@ function listOf(value: Value): readonly Value[] {
   return Array.isArray(value) ? value : nothing;
 }
 
-/** The set after a commit added values. */
 function added(
   { tags, gone }: SetState,
   values: readonly Value[],

@@ -32,14 +32,12 @@ export interface Around {
   readonly room?: Room;
 }
 
-/** What rules may read of large fields. */
 export interface Room {
   readonly isFull: boolean;
   /** A rule reads a field; throws where there is no room for what it is put together of. */
   read(state: RichState): void;
 }
 
-/** One question that is under way. */
 interface Asking {
   readonly around: Around;
   /** How many more items it may look up. */
@@ -104,7 +102,6 @@ export class LookUps {
   }
 }
 
-/** Asks `rule`, whose name is `name`. */
 function askRule<Context>(
   name: string,
   rule: (context: Context) => RuleResult,

@@ -77,7 +77,6 @@ export interface DeleteContext<S, Params = RuleParams>
   readonly changed: readonly FieldNames<S>[];
 }
 
-/** What a write does to an item. */
 export type RuleAction = "create" | "update" | "delete";
 
 /** One function for each thing that one may do with a collection's items; what is left out is denied. */

@@ -15,7 +15,6 @@ import type { Operation, ShapeField } from "./patch.ts";
 import type { RuleSession } from "./rule_types.ts";
 import type { Schema } from "./schema.ts";
 
-/** One operation and what it does. */
 export interface WrittenCell {
   /** Who is asked about; nobody where the rules are waived. */
   readonly session: RuleSession | undefined;

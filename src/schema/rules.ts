@@ -129,7 +129,6 @@ function parseRule(name: string, what: string, rule: unknown): AnyRule {
   return rule as AnyRule;
 }
 
-/** One collection's rules, ready to be asked. */
 interface CompiledCollection {
   readonly schema: Schema;
   /** How its rules see items, on every replica alike. */
@@ -137,7 +136,6 @@ interface CompiledCollection {
   readonly actions: ReadonlyMap<RuleAction, AnyRule>;
 }
 
-/** One pattern's rules, ready to be asked. */
 interface CompiledPattern {
   readonly pattern: RulePattern;
   readonly read: ((context: RuleContext) => RuleResult) | undefined;

@@ -32,7 +32,6 @@ export interface WordColumn {
 /** One field of every item, side by side. */
 export type Column = NumberColumn | WordColumn;
 
-/** What one transaction did to one item. */
 export interface ItemChange {
   readonly ordinal: number;
   /** `undefined` when it was not there. */

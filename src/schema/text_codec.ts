@@ -50,7 +50,6 @@ export function writeTextState(w: ByteWriter, { clients }: TextState): void {
   }
 }
 
-/** Every client that is named, ascending. */
 function clientsIn(clients: ReadonlyMap<number, TextClient>): number[] {
   const all = new Set(clients.keys());
   for (const { runs } of clients.values()) {

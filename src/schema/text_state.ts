@@ -68,7 +68,6 @@ export interface TextView {
   shows(state: TextState): boolean;
 }
 
-/** One client as joins have it. */
 export interface Units {
   /** Units that have come, by the clock of their first one; deleted ones may still have text. */
   readonly runs: OrderedMap<number, TextRun>;

@@ -285,7 +285,6 @@ export function parseEntries(
   return entries;
 }
 
-/** A key of a map field. */
 export function parseKey(field: SchemaField, key: unknown): string {
   if (typeof key !== "string" || !key.isWellFormed()) {
     refuseValue(field, "keys of well-formed text", key);

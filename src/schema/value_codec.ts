@@ -37,7 +37,6 @@ export function malformed(why: string): never {
   throw new SyntaxError(`Cannot decode patch: ${why}`);
 }
 
-/** Writes a field's value after its kind. */
 export function writeValue(w: ByteWriter, kind: FieldKind, value: Value): void {
   switch (typeof value) {
     case "string":

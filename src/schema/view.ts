@@ -36,7 +36,6 @@ export interface RowPlan {
   readonly template: DraftItem;
   /** The shape's fields in order. */
   readonly names: readonly string[];
-  /** Their kinds in the same order. */
   readonly kinds: readonly FieldKind[];
   /** How they merge. */
   readonly merges: ReadonlyMap<string, MergeClass>;

@@ -9,7 +9,6 @@ import { limits } from "../base/limits.ts";
 import type { IncidentCode, StorageIncident } from "./browser_storage.ts";
 import type { StorageUsage } from "./storage.ts";
 
-/** What is asked of a storage. */
 export interface WatchParts {
   /** Are the files still there? Raises what it finds. */
   look(): Promise<void>;
@@ -131,7 +130,6 @@ export class BrowserWatch {
   }
 }
 
-/** `StorageManager`, as far as it is used. */
 interface Manager {
   estimate?(): Promise<{ quota?: number; usage?: number }>;
   persisted?(): Promise<boolean>;

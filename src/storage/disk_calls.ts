@@ -8,7 +8,6 @@
 
 import { builtin } from "../base/system.ts";
 
-/** What tells a file from its copy. */
 export interface FileMarks {
   readonly dev: number | bigint;
   readonly ino: number | bigint | null;
@@ -117,7 +116,6 @@ interface Opened {
 const SEEK_START = 0;
 const constants = { O_RDONLY: 0, O_RDWR: 2, O_CREAT: 64 } as const;
 
-/** Deno's own calls as those of `node:fs`. */
 function denoCalls(deno: DenoFileSystem): DiskCalls {
   return { constants, ...fileCalls(deno), ...folderCalls(deno) };
 }

@@ -151,7 +151,6 @@ class DiskStorage implements Storage {
     this.#syncPath(this.#at(folder));
   }
 
-  /** Makes the names in a folder durable. */
   #syncPath(path: string): void {
     if (operatingSystem() === "win32") return; // folders cannot be opened there
     const fs = this.#fs;

@@ -57,7 +57,6 @@ export class Medium {
   readonly #database: string;
   /** Ends what is under way, when the connection has ended. */
   readonly #waiting = new Set<(cause: unknown) => void>();
-  /** The question that is under way. */
   #asking: Promise<DatabaseError | undefined> | undefined;
 
   private constructor(
@@ -327,7 +326,6 @@ const IDENTITY = "identity";
 /** Between two tries. */
 const RETRY_MS = 50;
 
-/** What a storage knows of its database. */
 interface Known {
   readonly term: number;
   /** As {@linkcode toHex} gives it. */

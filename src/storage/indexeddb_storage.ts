@@ -367,7 +367,6 @@ function locked(): DatabaseError {
 
 /** A file's bytes, shared by all who have it open. */
 class IdbContent {
-  /** Number of the file in the medium. */
   readonly id: number;
   name: string;
   size: number;
@@ -443,7 +442,6 @@ class IdbContent {
   }
 }
 
-/** A file as its users see it. */
 class IdbFile implements StorageFile {
   readonly #content: IdbContent;
   readonly #host: IdbStorage;

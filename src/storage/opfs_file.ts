@@ -13,7 +13,6 @@ import type { AccessHandle } from "./opfs_types.ts";
 import { resize, writeAll } from "./opfs_types.ts";
 import type { StorageFile } from "./storage.ts";
 
-/** What a file needs of its storage. */
 export interface FileHost {
   readonly guard: Guard;
   readonly watch: BrowserWatch;

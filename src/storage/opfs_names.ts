@@ -104,7 +104,6 @@ export class Names {
     if (files?.size === 0) this.#folders.delete(folder);
   }
 
-  /** The files directly in a folder. */
   in(folder: string): PoolFile[] {
     return [...this.#folders.get(folder)?.values() ?? []];
   }

@@ -73,7 +73,6 @@ export class Pool {
     return file.opening;
   }
 
-  /** Was it made by this term? */
   owns(file: PoolFile): boolean {
     return parseFileId(file.id)?.[0] === this.#term;
   }

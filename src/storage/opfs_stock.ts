@@ -11,7 +11,6 @@ import type { PoolFile } from "./opfs_file.ts";
 import type { Guard } from "./opfs_guard.ts";
 import type { Pool } from "./opfs_pool.ts";
 
-/** What a stock needs of its storage. */
 export interface StockParts {
   readonly pool: Pool;
   readonly guard: Guard;

@@ -40,7 +40,6 @@ import { nameOf } from "./opfs_types.ts";
 import { PreparedFolders } from "./browser_storage.ts";
 import type { OpenFileOptions, StorageFile, StorageUsage } from "./storage.ts";
 
-/** What opening a pool hands over. */
 export interface OpenedPool {
   readonly pool: Pool;
   readonly fence: Fence;

@@ -43,7 +43,6 @@ export interface TableContent {
   readonly isDamaged: boolean;
 }
 
-/** The name of a pool's file. */
 export function fileId(term: number, number: number): string {
   return `${term}-${number}`;
 }

@@ -25,7 +25,6 @@ import { docOf, rootOf } from "./yjs.ts";
 /** Documents of what was written last, the latest at the end. */
 let kept: readonly WorkingText[] = [];
 
-/** Knows the order of characters by Yjs. */
 export const engine: TextEngine = {
   show(state) {
     const known = grownTo(state);

@@ -29,7 +29,6 @@ export interface TextPlace<S extends Schema = Schema> {
 /** Runs a task after a delay; the result cancels it. */
 export type After = (delayMs: number, task: () => void) => () => void;
 
-/** What a live text tells and asks. */
 export interface LiveTextParts<S extends Schema> extends TextPlace<S> {
   readonly after: After;
   /** Hands over, by {@linkcode LiveText.edit}, what was typed and not handed over yet. */
@@ -47,7 +46,6 @@ export interface LiveTextParts<S extends Schema> extends TextPlace<S> {
 /** Whoever types on without a pause is written after so many delays. */
 const delaysMax = 4;
 
-/** One text and its working copy. */
 export class LiveText<S extends Schema> {
   readonly #parts: LiveTextParts<S>;
   #working: WorkingText;
@@ -65,7 +63,6 @@ export class LiveText<S extends Schema> {
     this.#stop = parts.collection.store(parts.id).subscribe(() => this.#take());
   }
 
-  /** The text with all that was typed. */
   get text(): string {
     return this.#working.text;
   }

@@ -2,10 +2,8 @@
 
 import { isWithinCharacter, type TextSplice } from "../schema/text_state.ts";
 
-/** A splice with all its parts. */
 export type Splice = Required<TextSplice>;
 
-/** The text after splices of it. */
 export function applySplices(
   text: string,
   splices: readonly TextSplice[],

@@ -6,7 +6,6 @@ import type { TextCursor, TextCursors } from "./cursors.ts";
 import { LiveText, type TextPlace } from "./live_text.ts";
 import { type Splice, splicesOf } from "./splices.ts";
 
-/** What is needed of a page's window. */
 export interface TextWindow {
   setTimeout(task: () => void, delayMs: number): number;
   clearTimeout(timer: number): void;
@@ -169,7 +168,6 @@ class BoundTextarea<S extends Schema> implements BoundText {
     this.#live.resume();
   }
 
-  /** Shows the own selection to others. */
   #tell(): void {
     const { cursors } = this.#place;
     const { selectionStart, selectionEnd, selectionDirection } = this.#element;
@@ -253,7 +251,6 @@ function show(
   );
 }
 
-/** Where a place is after splices. */
 export function moved(place: number, splices: readonly Splice[]): number {
   let now = place;
   for (const { at, delete: length, insert } of splices) {

@@ -102,7 +102,6 @@ interface Answer {
   readonly message?: string;
 }
 
-/** A kept batch, as JSON has it. */
 type Entry = Omit<QuarantineEntry, "at"> & { readonly at: string };
 
 async function ask(

@@ -17,12 +17,10 @@ export interface HistoryOptions extends CommonOptions {
   readonly json?: boolean;
 }
 
-/** One commit as a person reads it. */
 interface Entry {
   readonly commit: string;
   readonly at: Date;
   readonly user: string;
-  /** What it did, one short line each. */
   readonly changes: readonly string[];
 }
 

@@ -82,7 +82,6 @@ export function rootSecretOf(database: Database): Uint8Array {
   );
 }
 
-/** Nobody has such a key file. */
 export function missing(path: string): never {
   throw new Failure("not-found", `There is no key file "${path}"`);
 }

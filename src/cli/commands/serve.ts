@@ -109,7 +109,6 @@ function aborted(signal: AbortSignal): Promise<void> {
 interface Started {
   readonly url: string;
   readonly rootKey: Uint8Array;
-  /** Was the database made just now? */
   readonly isNew: boolean;
 }
 
