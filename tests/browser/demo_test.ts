@@ -86,6 +86,38 @@ browserTest(
 );
 
 browserTest(
+  "demo: who wrote to a card that was deleted meanwhile hears of it, and brings it back",
+  options,
+  async (place) => {
+    await using demo = await demoPlace();
+    const maya = await openAs("maya", demo, await place.device());
+    const jonas = await openAs("jonas", demo, await place.device());
+    for (const page of [maya, jonas]) await settled(page);
+    await setOffline(jonas, true);
+    await tile(jonas, TUNNEL).click();
+    const title = jonas.getByRole("textbox", { name: "Title" });
+    await title.fill("Tickets open in every tunnel");
+    await title.press("Enter");
+    await jonas.getByRole("button", { name: "Close the card" }).click();
+    await tile(maya, TUNNEL).click();
+    await maya.getByRole("button", { name: "Delete the card" }).click();
+    await settled(maya);
+
+    await setOffline(jonas, false);
+    const note = jonas.locator(".note", { hasText: "while you changed it" });
+    await note.waitFor();
+    match(
+      await note.innerText(),
+      /Maya deleted “Tickets open in every tunnel”/,
+    );
+    await note.getByRole("button", { name: "Restore mine" }).click();
+    for (const page of [maya, jonas]) {
+      await tile(page, "Tickets open in every tunnel").waitFor();
+    }
+  },
+);
+
+browserTest(
   "demo: a card is dragged by mouse, and everybody sees where it went",
   options,
   async (place) => {
@@ -274,6 +306,11 @@ browserTest(
     notEqual(JSON.stringify(await boardOf(page)), JSON.stringify(now));
     await page.getByRole("button", { name: "Back to now" }).click();
     await eventually(async () => deepEqual(await boardOf(page), now));
+    await page.keyboard.press("t");
+    await page.getByRole("button", { name: "Play what happened" }).click();
+    await page.keyboard.press("Escape");
+    await page.locator(".time").waitFor({ state: "detached" });
+    await eventually(async () => deepEqual(await boardOf(page), now));
   },
 );
 
@@ -290,6 +327,15 @@ browserTest(
       deepEqual(Object.values(await boardOf(page)).flat(), [TUNNEL])
     );
     equal(await page.locator("mark").innerText(), "tunnel");
+    await page.keyboard.press("Control+A");
+    await page.keyboard.type("aiko interviews");
+    await eventually(async () =>
+      deepEqual(Object.values(await boardOf(page)).flat(), [
+        "Interviews with night-shift nurses",
+      ])
+    );
+    await page.keyboard.press("Control+A");
+    await page.keyboard.press("Backspace");
     await page.keyboard.press("Escape");
     await page.keyboard.press("f");
     await page.getByRole("button", { name: "Aiko Tanaka", exact: true })

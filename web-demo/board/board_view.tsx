@@ -7,6 +7,7 @@
 import type { JSX } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { dayOf } from "../data/days.ts";
+import { useDirectory } from "../data/directory.tsx";
 import { type Match, matcherOf } from "../data/matching.ts";
 import type {
   BoardItem,
@@ -121,7 +122,11 @@ function Lanes(
   const filter = useStore(ui, (value) => value.filter);
   const now = useToday();
   const today = then ?? now;
-  const match = useMemo(() => matcherOf(filter, today), [filter, today]);
+  const { labels, people } = useDirectory();
+  const match = useMemo(
+    () => matcherOf(filter, today, { labels, people }),
+    [filter, today, labels, people],
+  );
   const hands = useMemo(
     () => handsOf(team, (column) => composing.set({ column })),
     [team],

@@ -38,7 +38,7 @@ function Entry(
   const face = people.get(commit.user ?? "") ?? nobody;
   const at = commit.at.getTime();
   const lines = commit.operations.flatMap((operation) =>
-    describeOperation(team, operation)
+    describeOperation(team, operation, commit.user)
   );
   return (
     <li class="entry">
@@ -49,9 +49,6 @@ function Entry(
         </p>
         <p class="entry-foot">
           <time class="faint" title={momentWords(at)}>{agoWords(at)}</time>
-          <code title="The commit, signed by its author">
-            {commit.chain}:{commit.number}
-          </code>
         </p>
       </div>
       <span class="entry-acts">

@@ -10,10 +10,11 @@ import type { Team } from "../data/open.ts";
 
 type FieldSummary = OperationSummary["fields"][number];
 
-/** What an operation did, line by line. */
+/** What an operation of somebody did, line by line. */
 export function describeOperation(
   team: Team,
   operation: OperationSummary,
+  author?: string,
 ): string[] {
   const { collection, what, fields } = operation;
   if (collection === "comment") {
@@ -22,7 +23,7 @@ export function describeOperation(
   if (collection !== "card") return [`changed a ${collection}`];
   if (what === "delete") return ["deleted the card"];
   if (what === "create") return [createWords(team, fields)];
-  const lines = fields.flatMap((field) => fieldWords(team, field));
+  const lines = fields.flatMap((field) => fieldWords(team, field, author));
   // A move between columns gives a new position as well, which is no news.
   const moved = lines.length > 1
     ? lines.filter((line) => line !== ORDER)
@@ -43,7 +44,11 @@ function valueOf(field: FieldSummary | undefined): unknown {
   return field?.change.what === "set" ? field.change.value : undefined;
 }
 
-function fieldWords(team: Team, field: FieldSummary): string[] {
+function fieldWords(
+  team: Team,
+  field: FieldSummary,
+  author: string | undefined,
+): string[] {
   const { name, change } = field;
   const value = valueOf(field);
   switch (name) {
@@ -64,33 +69,53 @@ function fieldWords(team: Team, field: FieldSummary): string[] {
           : "took the due date away",
       ];
     case "labels":
-      return elementWords(team, "label", change);
+      return labelWords(team, change);
     case "assignees":
-      return elementWords(team, "person", change);
+      return peopleWords(team, change, author);
     default:
       return [`changed ${name}`];
   }
 }
 
-function elementWords(
+function labelWords(team: Team, change: FieldSummary["change"]): string[] {
+  const names = (ids: readonly unknown[]) => namesOf(team, "label", ids);
+  if (change.what === "add") return [`labelled it ${names(change.values)}`];
+  if (change.what !== "remove") return ["changed the labels"];
+  return [
+    `took the label ${names(change.values.map(({ value }) => value))} off`,
+  ];
+}
+
+function peopleWords(
+  team: Team,
+  change: FieldSummary["change"],
+  author: string | undefined,
+): string[] {
+  if (change.what !== "add" && change.what !== "remove") {
+    return ["changed the people"];
+  }
+  const isAdded = change.what === "add";
+  const ids: readonly unknown[] = change.what === "add"
+    ? change.values
+    : change.values.map(({ value }) => value);
+  const others = ids.filter((id) => id !== author);
+  const lines: string[] = [];
+  if (others.length < ids.length) {
+    lines.push(isAdded ? "took it" : "gave it up");
+  }
+  if (others.length > 0) {
+    const names = namesOf(team, "person", others);
+    lines.push(isAdded ? `gave it to ${names}` : `took it from ${names}`);
+  }
+  return lines;
+}
+
+function namesOf(
   team: Team,
   kind: "label" | "person",
-  change: FieldSummary["change"],
-): string[] {
-  const names = (values: readonly unknown[]) =>
-    values.map((value) => nameOf(team, kind, value)).join(", ");
-  if (change.what === "add") {
-    return kind === "label"
-      ? [`labelled it ${names(change.values)}`]
-      : [`gave it to ${names(change.values)}`];
-  }
-  if (change.what === "remove") {
-    const gone = change.values.map(({ value }) => value);
-    return kind === "label"
-      ? [`took the label ${names(gone)} off`]
-      : [`took it from ${names(gone)}`];
-  }
-  return [`changed the ${kind === "label" ? "labels" : "people"}`];
+  ids: readonly unknown[],
+): string {
+  return ids.map((id) => nameOf(team, kind, id)).join(", ");
 }
 
 /** The name of something that a card refers to. */

@@ -15,6 +15,7 @@ import {
 } from "@sheaf/sheaf/browser";
 import { type TextCursors, textCursors } from "@sheaf/sheaf/text";
 import { guardUnsaved, keepForGood, tellOfStorage } from "./keep.ts";
+import { tellOfLost } from "./lost.ts";
 import { rules, teamRepository } from "./rules.ts";
 import {
   Board,
@@ -91,7 +92,7 @@ export async function openTeam(me: Member): Promise<Team> {
   guardUnsaved(db);
   keepForGood(db, repo);
   tellOfStorage(db);
-  return {
+  const team: Team = {
     me,
     db,
     repo,
@@ -107,6 +108,8 @@ export async function openTeam(me: Member): Promise<Team> {
     }),
     ...connector(db, me),
   };
+  tellOfLost(team);
+  return team;
 }
 
 function connector(

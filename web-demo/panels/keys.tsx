@@ -15,7 +15,7 @@ import {
   toggleInspector,
 } from "../state/inspector.ts";
 import { togglePanel, ui } from "../state/ui.ts";
-import { toggleTime } from "./past_board.tsx";
+import { backToNow, toggleTime } from "./past_board.tsx";
 
 const keys: readonly (readonly [string, string])[] = [
   ["/", "Search"],
@@ -27,7 +27,7 @@ const keys: readonly (readonly [string, string])[] = [
   ["Space", "Pick the card up, and drop it"],
   ["Ctrl Z", "Undo what you did"],
   ["Ctrl Shift Z", "Redo it"],
-  ["Esc", "Close, put back"],
+  ["Esc", "Close, put back, back to now"],
   ["?", "This list"],
   ...hasInspector ? [["Alt Shift S", "Sheaf's inspector"] as const] : [],
 ];
@@ -68,6 +68,7 @@ function press(event: KeyboardEvent): void {
     "?": () => togglePanel("keys"),
     f: () => togglePanel("filter"),
     t: toggleTime,
+    ...(ui.get().moment !== undefined && { Escape: backToNow }),
   };
   const act = acts[event.key];
   if (act === undefined) return;

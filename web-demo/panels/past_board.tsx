@@ -24,7 +24,7 @@ export function toggleTime(): void {
 }
 
 /** Who was at the slider is at the button that opens it again. */
-function backToNow(): void {
+export function backToNow(): void {
   const wasThere = document.activeElement?.closest(".time");
   ui.set({ moment: undefined });
   if (wasThere) document.querySelector<HTMLElement>(".tool-time")?.focus();
@@ -165,7 +165,7 @@ function LastWords(
   if (commit === undefined) return <>Before anything was written</>;
   const name = team.people.get(commit.user ?? "")?.name ?? "Somebody";
   const [operation] = commit.operations;
-  const words = operation && describeOperation(team, operation)[0];
+  const words = operation && describeOperation(team, operation, commit.user)[0];
   const title = operation?.collection === "card"
     ? team.cards.get(operation.id)?.title
     : undefined;

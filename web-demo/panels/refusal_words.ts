@@ -18,7 +18,7 @@ export interface WriteWords {
 export function describeWrite(team: Team, refused: RefusedWrite): WriteWords {
   const [first] = refused.operations;
   const lines = refused.operations.flatMap((operation) =>
-    describeOperation(team, operation)
+    describeOperation(team, operation, team.me.id)
   );
   if (first?.collection !== "card") return { title: "A change", lines };
   const card = team.cards.get(first.id);
