@@ -184,7 +184,6 @@ export function verify(
   return here().verify(signature, message, publicKey);
 }
 
-/** A new key pair out of 32 random bytes. */
 export function generateKeyPair(
   random: (target: Uint8Array) => void,
 ): KeyPair {

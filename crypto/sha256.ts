@@ -7,7 +7,6 @@ import { sha256 as nobleSha256 } from "@noble/hashes/sha2.js";
 import { concatBytes, encodeText, toHex } from "../src/base/bytes.ts";
 import { allowance, type Native, native } from "../src/base/system.ts";
 
-/** Hashes `bytes` into `target`, which is 32 bytes long. */
 export type HashInto = (target: Uint8Array, bytes: Uint8Array) => void;
 
 /** {@linkcode sha256Into} over a given platform; `undefined` is noble alone. */

@@ -34,7 +34,6 @@ export async function deleteReplica(
   }
 }
 
-/** Ends the deletions that were begun in a storage. */
 export async function finishDeletions(
   storage: Storage,
   keepsLife: boolean,

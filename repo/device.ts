@@ -72,7 +72,6 @@ export interface DeviceParts {
 export class Device {
   /** What a tab's log got of the tab itself; `undefined` where it is no tab's. */
   readonly outgoing: Outgoing | undefined;
-  /** Where the log ended when it was opened. */
   readonly openedAt: number;
   readonly #parts: DeviceParts;
   /** What following has changed and nobody was told. */

@@ -28,7 +28,6 @@ export interface LoadedReplica {
   readonly state: State;
   readonly log: Log;
   readonly checkpoint: Checkpoint | undefined;
-  /** Checkpoints that could not be used, and why. */
   readonly skipped: readonly SkippedCheckpoint[];
   readonly recovery: Recovery;
   /** Which commits are void, and the refusals that stand. */

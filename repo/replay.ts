@@ -68,7 +68,6 @@ export class Replay {
   readonly #groups = new LogGroups();
   readonly #checkpoint: Checkpoint | undefined;
   readonly #salvage: Salvage | undefined;
-  /** Is what was salvaged a part of the state? */
   #isSalvaged = false;
   /** Those that were met. */
   readonly #refusals: LoggedRefusal[] = [];
@@ -306,7 +305,6 @@ class LogGroups {
     this.#group = { at, chain, length };
   }
 
-  /** The log holds a chain up to a length. */
   reach(chain: string, length: number): void {
     if (this.#group !== undefined && chain !== this.#group.chain) {
       this.#group = undefined;

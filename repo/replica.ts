@@ -208,7 +208,6 @@ export class Replica {
     }
   }
 
-  /** Was it closed, or is it being closed? */
   get isClosed(): boolean {
     return this.#closing !== undefined;
   }
@@ -222,7 +221,6 @@ export class Replica {
     );
   };
 
-  /** Hears what own transactions did, to undo it. */
   set noting(hear: Noting | undefined) {
     this.#writer.noting = hear;
   }
@@ -525,7 +523,6 @@ export class Replica {
     return this.#refusals.onChange(listener);
   }
 
-  /** Writes a refused commit again, as a new one. */
   retry(entry: RefusedEntry): Done<void> {
     this.#checkWritable();
     let done: Done<void> | undefined;

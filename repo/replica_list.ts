@@ -73,7 +73,6 @@ export async function lookForReplicas(storage: Storage): Promise<string[]> {
   return names;
 }
 
-/** Has a repository repaired when it is opened next. */
 export function markDamaged(storage: Storage, name: RepositoryName): void {
   const folder = replicaFolder(name);
   storage.open(`${folder}/${DAMAGED}`, { create: true })?.close();
@@ -109,7 +108,6 @@ function nameIn(storage: Storage, path: string): string | undefined {
   return isOf(path, said) ? said : undefined;
 }
 
-/** The name of a repository whose genesis is damaged. */
 function mendName(storage: Storage, path: string): string | undefined {
   const start = startOf(storage, path);
   if (start === undefined) return undefined;

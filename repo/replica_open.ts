@@ -201,7 +201,6 @@ async function readSalvage(
   return Salvage.read(storage, folder, viewOf);
 }
 
-/** Replays a log that holds void commits, knowing which. */
 function replayAgain(
   options: OpenReplicaOptions,
   log: Log,

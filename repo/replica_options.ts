@@ -17,9 +17,7 @@ export interface OpenReplicaOptions {
   readonly storage: Storage;
   readonly world: World;
   readonly name: RepositoryName;
-  /** The mode it gets when it is new. */
   readonly mode: Mode;
-  /** Must it have that mode when it is there? */
   readonly isModeRequired: boolean;
   /** Root public key, 32 bytes. */
   readonly rootKey: Uint8Array;
@@ -54,6 +52,5 @@ export interface OpenReplicaOptions {
 export interface LoadParts
   extends Pick<LoadedReplica, "folder" | "checkpoint" | "skipped"> {
   readonly names: readonly string[];
-  /** The log, as soon as it can be read. */
   readonly late: { log?: LogReader };
 }

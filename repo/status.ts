@@ -3,14 +3,12 @@
 import type { DatabaseError } from "../src/base/errors.ts";
 import type { Lost } from "./repair/salvage.ts";
 
-/** What opening found, and what it did about it. */
 export interface RecoveryReport {
   readonly clean: boolean;
   /** Bytes of a torn tail that were cut: nobody was told that they are durable. */
   readonly droppedBytes: number;
   /** File in which a repair set damaged bytes aside. */
   readonly quarantine: string | undefined;
-  /** Checkpoints that could not be used, and why. */
   readonly skippedCheckpoints: readonly {
     readonly name: string;
     readonly reason: string;

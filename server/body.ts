@@ -4,7 +4,6 @@ import { isWeakKey } from "../crypto/mod.ts";
 import { concatBytes, decodeText, fromHex } from "../src/base/bytes.ts";
 import { limits } from "../src/base/limits.ts";
 
-/** A request, and what is known of it. */
 export interface Asked {
   readonly request: Request;
   /** Without the base. */
@@ -120,7 +119,6 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
 
 const KEY = /^[0-9a-f]{64}$/;
 
-/** Reads a session's public key as clients write it. */
 export function parseSessionKey(value: unknown): string {
   const key = typeof value === "string" ? value.toLowerCase() : "";
   if (!KEY.test(key) || isWeakKey(fromHex(key))) {

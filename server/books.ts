@@ -47,7 +47,6 @@ export const RevokedUser = defineSchema("server-revoked-user", {
   until: field.date(),
 });
 
-/** Refused batches that somebody is to decide on. */
 export const QuarantinedBatch = defineSchema("server-quarantine", {
   repository: field.string(),
   /** The commits' chain, hexadecimal. */
@@ -72,7 +71,6 @@ export const KnownLoss = defineSchema("server-loss", {
 /** That rules have judged here: one item, if they have. */
 export const Judged = defineSchema("server-judged", { since: field.date() });
 
-/** What {@linkcode openBooks} adds to a database's schemas. */
 export const bookSchemas = [
   IssuedSession,
   RevokedSession,

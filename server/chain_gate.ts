@@ -131,7 +131,6 @@ interface Begun {
   silent: Set<string> | undefined;
 }
 
-/** How many chains each session has in a repository. */
 class ChainCount {
   readonly #graph: Graph;
   readonly #byKey = new Map<string, Begun>();

@@ -118,7 +118,6 @@ export class Connections {
     this.begin(wire, address, this.take(address));
   }
 
-  /** Serves a wire for which places were taken. */
   begin(
     { transport, closed }: Wire,
     address: string,

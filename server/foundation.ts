@@ -46,7 +46,6 @@ export interface Foundation {
   readonly database: Database;
   readonly storage: Storage;
   readonly books: Books;
-  /** Why the books were repaired, if they were. */
   readonly repaired: DatabaseError | undefined;
   readonly prover: ServerProver;
   readonly issuer: Issuer;

@@ -70,11 +70,9 @@ export interface HookParts {
   readonly quotas: Quotas;
   readonly world: World;
   readonly tracing: Tracing;
-  /** Of the database: what new repositories are begun with. */
   readonly rootKey: Uint8Array;
   readonly mode: Mode;
   readonly isFull: () => boolean;
-  /** Gives the memory back that a repository takes. */
   readonly shed: (name: RepositoryName) => void;
   /** Counts connections, and hears what becomes of them. */
   readonly connections: Pick<Connections, "prove" | "hear">;

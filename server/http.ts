@@ -109,7 +109,6 @@ export class Http {
     this.#admin = admin && guarded("admin", ["GET", "POST"], admin);
   }
 
-  /** Makes the routes of a server; rejects with `invalid-option`. */
   static async open(server: Served): Promise<Http> {
     return new Http(server, await filesOf(server.options));
   }
@@ -124,7 +123,6 @@ export class Http {
     return response.finally(() => this.#running.delete(response));
   };
 
-  /** Resolves when what is being answered now is answered. */
   async settled(): Promise<void> {
     await Promise.allSettled(this.#running);
   }
@@ -373,7 +371,6 @@ function policyOf(policy: string | undefined): string | undefined {
   );
 }
 
-/** The path without a slash at its end. */
 function baseOf(path: string): string {
   const base = typeof path === "string" ? path.replace(/\/$/, "") : "?";
   if (PATH.test(base)) return base;

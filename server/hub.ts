@@ -80,13 +80,11 @@ export class Hub {
     this.#parts = parts;
   }
 
-  /** Names of the repositories that are open for peers. */
   get names(): RepositoryName[] {
     return [...this.#held.values()].filter(({ isLeft }) => !isLeft)
       .map(({ name }) => name);
   }
 
-  /** A repository's replica, while it is open for peers. */
   replicaOf(name: RepositoryName): Replica | undefined {
     return this.#held.get(name)?.opened?.replica;
   }

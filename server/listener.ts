@@ -29,7 +29,6 @@ interface Place {
   /** Certificate chain and key (PEM). */
   readonly tls: { readonly cert: string; readonly key: string } | undefined;
   readonly answer: Http["answer"];
-  /** Hears of what was thrown instead of an answer. */
   readonly failed: (error: unknown) => void;
 }
 

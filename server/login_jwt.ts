@@ -49,7 +49,6 @@ const CLOCK_TOLERANCE_SECONDS = 30;
 /** The provider's keys cannot be had; nothing is wrong with the token. */
 export class KeysUnavailable extends Error {}
 
-/** Makes what turns a token into a user. */
 export function jwtVerifier(
   options: JwtOptions,
   world: { now(): number },

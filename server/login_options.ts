@@ -96,7 +96,6 @@ export function isUser(user: unknown): user is string {
     encodeText(user).length <= limits.userBytesMax;
 }
 
-/** Refuses options of which somebody will be surprised. */
 export function checkLoginOptions(options: LoginOptions): void {
   checkOptions(options, loginOptions, "login.");
   checkOptions(options.jwt ?? {}, jwtOptions, "login.jwt.");

@@ -108,7 +108,6 @@ const TIMES = {
   ],
 } as const;
 
-/** What is asked for when somebody reads the metrics. */
 const GAUGES: readonly [
   name: string,
   help: string,
@@ -209,7 +208,6 @@ export class Metrics {
     this.#counters.get("sent")?.inc(bytes);
   }
 
-  /** A connection or channel ended with an error. */
   protocolError(code: string): void {
     this.#counters.get("errors")?.inc({ code: among(CODES, code) });
   }

@@ -25,7 +25,6 @@ export interface NodeDoorParts {
   /** Is what lies there ours to answer? Asked with `undefined` for what is no address. */
   readonly isOurs: (pathname: string | undefined) => boolean;
   readonly answer: (request: Request, address: string) => Promise<Response>;
-  /** Hears of what was thrown instead of an answer. */
   readonly failed: (error: unknown) => void;
 }
 

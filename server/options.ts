@@ -155,7 +155,6 @@ export interface ServerOptions {
   readonly scrub?: boolean | ScrubPace;
 }
 
-/** Options, and what holds where they say nothing. */
 export type KnownOptions =
   & ServerOptions
   & Required<Pick<ServerOptions, keyof typeof defaultOptions>>;

@@ -70,7 +70,6 @@ const IPV4 = /^(?:::ffff:)?(\d+\.\d+\.\d+\.\d+)(?::\d+)?$/i;
 const GROUPS = 8;
 const TEXT_MAX = 45;
 
-/** The part of an address that quotas count by. */
 export function networkOf(address: string): string {
   const plain = address.replace(/^\[|\](?::\d+)?$/g, "").slice(0, TEXT_MAX);
   const ipv4 = IPV4.exec(plain)?.[1];

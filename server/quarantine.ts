@@ -138,7 +138,6 @@ export class Quarantine {
   }
 }
 
-/** Does a batch say something that is meant? */
 function says(bytes: Uint8Array, isSigned: boolean, isMeant: IsMeant): boolean {
   const batch = decodeBatch(bytes, isSigned);
   return batch.commits.some((commit) =>

@@ -117,7 +117,6 @@ class SeenCells implements Cells {
   }
 }
 
-/** What is in a repository that is not there. */
 const empty: Cells = { cellOf: () => undefined };
 
 const judgeable: Declined = {

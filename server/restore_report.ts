@@ -93,7 +93,6 @@ export class RestoreReport {
     }
   }
 
-  /** How many repositories are known to be incomplete. */
   get size(): number {
     return this.#losses.size;
   }
@@ -268,7 +267,6 @@ function joined(one: ProvedEnd, other: ProvedEnd = one): ProvedEnd {
   return { ...earlier, voids, atMs: later.atMs };
 }
 
-/** The id under which the books keep a loss. */
 export function idFrom(name: string): string {
   return name.replaceAll("/", ".");
 }

@@ -82,7 +82,6 @@ export class RevocationList {
     for (const one of revokedUsers.all()) this.#users.set(one.user, one);
   }
 
-  /** Is a session revoked? Its key in hexadecimal. */
   has(sessionKey: string): boolean {
     return this.#keys.has(sessionKey);
   }

@@ -115,7 +115,6 @@ class RunningServer extends Service implements EmbeddedServer {
     });
   }
 
-  /** Hears of what was thrown instead of an answer. */
   protected readonly failed = (error: unknown): void =>
     this.log.write("error", "request-failed", { message: messageOf(error) });
 

@@ -292,7 +292,6 @@ export class Service implements Operated {
     });
   }
 
-  /** What it was told, and what holds beside that. */
   get options(): KnownOptions {
     return this.#parts.options;
   }
@@ -412,7 +411,6 @@ export class Service implements Operated {
     await atMost(drainMs, this.#host.close(COME_BACK_MS), world);
   }
 
-  /** Makes everything durable, and gives the lock back. */
   async close(): Promise<void> {
     await this.#hub.close();
     await this.database.close();

@@ -210,7 +210,6 @@ function badSetting(where: string, why: string): DatabaseError {
   return new DatabaseError("invalid-option", `${where}: ${why}`);
 }
 
-/** Reads a value as it stands in JSON. */
 function parseJsonValue(
   setting: Setting,
   value: unknown,

@@ -60,7 +60,6 @@ function declined(refusal: Refusal): Refuse {
   return { verdict: "refuse", refusal };
 }
 
-/** Judges an arrival by what is known; changes nothing. */
 export function judge(
   arrival: Arrival,
   knowledge: Knowledge,

@@ -152,7 +152,6 @@ export class Constraints {
       .flatMap(({ constraints }) => statementsOf(constraints));
   }
 
-  /** Is anything asked of writes in this collection? */
   asksOf(collection: string): boolean {
     return this.#collections.has(collection) || this.#referring.has(collection);
   }
@@ -169,7 +168,6 @@ export class Constraints {
     return constrained && this.#followed(constrained);
   }
 
-  /** Who names items of a collection, with indexes. */
   referring(collection: string): Constrained[] {
     const referring = this.#referring.get(collection) ?? [];
     return Array.from(referring, (one) => this.#followed(one));
@@ -221,7 +219,6 @@ export class Constraints {
   }
 }
 
-/** What a write would add to what is wrong. */
 interface Fault extends Violation {
   readonly collection: string;
   readonly what: "create" | "update" | "delete";
@@ -336,7 +333,6 @@ export class Draft {
     }
   }
 
-  /** What a write names anew and is not there. */
   *#dangling(
     { constraints: { schema, references } }: Constrained,
     { before, after }: WrittenItem & { readonly after: Shown },
@@ -367,7 +363,6 @@ export class Draft {
     return ordinal >= 0 && table!.isLive(ordinal);
   }
 
-  /** An item that has a key, other than `id`. */
   #holder(
     { name, table }: Constrained,
     index: KeyIndex,

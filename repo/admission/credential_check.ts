@@ -38,7 +38,6 @@ export interface CredentialContext {
   readonly genesisId: Uint8Array;
   readonly rootKey: Uint8Array;
   readonly credentials: Credentials;
-  /** The payload of a commit that is here. */
   payloadOf(chain: string, number: number): Uint8Array | undefined;
 }
 

@@ -27,7 +27,6 @@ import type { Session } from "../commit/session.ts";
 import { toHex } from "../../src/base/bytes.ts";
 import { parseJson } from "../../src/schema/json.ts";
 
-/** An operation of a transaction and what it does. */
 export type OwnWrite = Omit<WrittenCell, "session">;
 
 export class OwnRules {
@@ -67,7 +66,6 @@ export class OwnJudge {
     this.#before = before;
   }
 
-  /** Fails with `denied` when a rule says so. */
   check(write: OwnWrite): void {
     this.#ask(write, undefined);
   }

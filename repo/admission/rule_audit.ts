@@ -24,7 +24,6 @@ import { RuleSessions } from "./own_rules.ts";
 import { State } from "../state/state.ts";
 import type { VerifyOptions } from "../repair/verify.ts";
 
-/** A commit that the rules would have refused. */
 export interface AuditFinding {
   /** Its chain, as bytes in characters, and its number there. */
   readonly chain: string;
@@ -45,7 +44,6 @@ export interface AuditReport {
 
 export interface AuditOptions extends VerifyOptions {
   readonly rules: RepositoryRules;
-  /** Hears of each finding when it is made. */
   readonly found: (finding: AuditFinding) => void;
 }
 
@@ -111,7 +109,6 @@ class RuleAudit {
   readonly #sessions: RuleSessions;
   readonly #state = new State(() => createView(undefined));
   readonly #constraints: Constraints | undefined;
-  /** How many commits of each chain are folded. */
   readonly #lengths = new Map<string, number>();
 
   constructor(loaded: LoadedReplica, options: AuditOptions) {

@@ -160,7 +160,6 @@ export class Base {
     return bareCell(item.id, 0, item, shape, origin, createAt);
   }
 
-  /** The bytes of a cell in the heap. */
   heapBytes(address: number, ahead = 0): Uint8Array {
     return this.#heap.bytes(address, ahead);
   }
@@ -260,7 +259,6 @@ export class Base {
     }
   }
 
-  /** The shapes that its items were written with. */
   shapes(): Shape[] {
     const { shapes } = this.#checkpoint.directory;
     return shapes.filter((shape) => shape.collection === this.place.name);

@@ -39,7 +39,6 @@ export class Checkpoint implements Tables {
   readonly number: number;
   /** Up to which log address it holds. */
   readonly covers: number;
-  /** What the repository keeps in it of its own. */
   readonly meta: Uint8Array;
   readonly collections: readonly string[];
   readonly bytes: number;
@@ -171,7 +170,6 @@ function readDirectory(file: PageFile): Directory {
   return decodeDirectory(new ByteReader(stream.bytes(0, bytes)), first);
 }
 
-/** A checkpoint file that could not be used. */
 export interface SkippedCheckpoint {
   readonly name: string;
   readonly reason: string;

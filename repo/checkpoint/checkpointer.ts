@@ -75,7 +75,6 @@ export class Checkpointer {
     this.#planIdle();
   }
 
-  /** Bytes of the newest checkpoint that this process wrote. */
   get bytes(): number | undefined {
     return this.#bytes;
   }

@@ -42,7 +42,6 @@ const STEP = 128;
 /** Heap bytes read at once from the previous checkpoint. */
 const AHEAD = 64 * 1024;
 
-/** A table as it was at one moment. */
 export interface Picture {
   readonly name: string;
   readonly view: View;

@@ -23,7 +23,6 @@ const GAP_MAX = 16 * 1024;
 /** What the heap holds of an item that nobody made. */
 const NOTHING = new Uint8Array(0);
 
-/** Reads one thing from the bytes of a cell. */
 type Decode<T> = (reader: ByteReader, tables: Tables, view: View) => T;
 
 export class Heap {

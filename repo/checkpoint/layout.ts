@@ -103,7 +103,6 @@ export interface Directory {
   readonly meta: Uint8Array;
 }
 
-/** How many records of `width` bytes fit a page. */
 export function perPage(width: number): number {
   return Math.floor(DATA / width);
 }
@@ -119,7 +118,6 @@ export function columnWidth(encoding: number): number {
   return encoding === encodings.u16 ? 2 : 1;
 }
 
-/** How many records a column of `size` ordinals takes. */
 export function columnRecords(encoding: number, size: number): number {
   return encoding === encodings.bits ? Math.ceil(size / 4) : size;
 }

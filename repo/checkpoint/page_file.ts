@@ -71,7 +71,6 @@ export class PageFile {
     }
   }
 
-  /** The last page, whose checksum needs no salt. */
   last(): Uint8Array {
     const last = this.#tail.subarray(this.#tail.length - PAGE);
     if (!isIntact(last, 0, 0)) {

@@ -118,12 +118,10 @@ export class Registry {
     }
   }
 
-  /** Can rows name a shape with this number? */
   fitsRow(shape: number): boolean {
     return shape < IN_HEAP;
   }
 
-  /** Writes all origins in the order of their numbers. */
   *writeOrigins(writer: PageWriter): Generator<void, Records> {
     const first = writer.begin();
     const count = this.#carried + this.#origins.length;

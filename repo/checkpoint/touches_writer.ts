@@ -115,7 +115,6 @@ function hashOf(record: Uint8Array | undefined): number {
   return (record[0]! | record[1]! << 8 | high) >>> 0;
 }
 
-/** Gives records of one kind, by their numbers. */
 function recordsOf(
   count: number,
   width: number,

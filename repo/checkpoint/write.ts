@@ -44,11 +44,9 @@ export interface WriteCheckpointOptions {
   readonly folder: string;
   /** Higher than that of every checkpoint there is. */
   readonly number: number;
-  /** The log address up to which the tables hold. */
   readonly covers: number;
   /** Does it hold every item itself, and not only those that changed since their create? */
   readonly isWhole: boolean;
-  /** What the repository keeps in it of its own. */
   readonly meta: Uint8Array;
   readonly tables: readonly Table[];
   readonly readLog: ReadLog;

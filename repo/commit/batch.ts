@@ -44,7 +44,6 @@ const chainHash = /* @__PURE__ */ new ChainHash();
 
 export const sealLength: number = SEAL_BYTES;
 
-/** A commit that is ready to be written. */
 export interface PreparedCommit {
   /** As `encodeHeader` made it. */
   readonly header: Uint8Array;
@@ -53,7 +52,6 @@ export interface PreparedCommit {
   payloadAt: number;
 }
 
-/** Commits of one chain that go into one batch. */
 export interface Run {
   /** The chain's name. */
   readonly chain: string;
@@ -111,7 +109,6 @@ export function batchLength(run: Run): number {
   return length;
 }
 
-/** Appends what stands before the commits of a batch. */
 export function writeHead(
   writer: ByteWriter,
   chain: string,
@@ -360,7 +357,6 @@ export function batchHead(bytes: Uint8Array): BatchHead {
   return { chain: chainName(bytes, 1), first, count, start: reader.at };
 }
 
-/** A commit of a batch in the log, decoded. */
 export interface DecodedCommit {
   readonly number: number;
   readonly patch: DecodedPatch;

@@ -39,7 +39,6 @@ const jsonObject: Field<string> = {
   },
 };
 
-/** What an issuer says of a session key. */
 export interface CertificateFields {
   /** May it issue certificates within its own dates? */
   readonly mayIssue: boolean;
@@ -97,7 +96,6 @@ export function issueCertificate(
   return certificateLayout.sign(fields, issuer);
 }
 
-/** The same by an issuer whose key signs later. */
 export async function issueCertificateLater(
   fields: CertificateFields,
   issuer: SessionSigner,

@@ -97,7 +97,6 @@ export function displayChain(name: string): string {
   return `${hex.slice(0, 8)}-${hex.slice(64, 68)}`;
 }
 
-/** The session public key in a chain's name. */
 export function sessionKeyOf(name: string): Uint8Array<ArrayBuffer> {
   return chainBytes(name).subarray(0, 32);
 }

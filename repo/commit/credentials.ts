@@ -110,7 +110,6 @@ export function decodeCredential(kind: number, bytes: Uint8Array): Credential {
   return { what, one: kinds[what].decode(bytes, kind) } as Credential;
 }
 
-/** The number by which a log knows a credential. */
 export function kindOfCredential(credential: Credential): number {
   return credential.what === "statement"
     ? credential.one.kind

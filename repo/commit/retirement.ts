@@ -72,7 +72,6 @@ export const retirementLayout: SignedLayout<RetirementFields> =
 /** A decoded retirement: well formed, not yet checked. */
 export type Retirement = RetirementFields & Signed;
 
-/** A chain that a retirement names, and its length. */
 export interface RetiredChain {
   readonly chain: string;
   readonly length: number;
@@ -128,7 +127,6 @@ export class Retirements {
     return this.lengthOf(chain) < Infinity;
   }
 
-  /** What the key of a chain has retired. */
   of(chain: string): RetiredOfKey | undefined {
     return this.#keys.get(chain.slice(0, KEY_CHARACTERS));
   }

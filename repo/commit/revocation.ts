@@ -182,7 +182,6 @@ export class Revocations {
     return true;
   }
 
-  /** How many revocations of a key there are. */
   countOf(sessionKey: Uint8Array): number {
     return this.of(nameOf(sessionKey, 0, 32)).length;
   }

@@ -27,7 +27,6 @@ export interface Session {
   readonly others?: readonly Uint8Array[] | undefined;
 }
 
-/** The public key of a session, 32 bytes. */
 export function sessionKeyOfSession(
   { certificate, signer }: Session,
 ): Uint8Array {

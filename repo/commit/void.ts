@@ -120,12 +120,10 @@ export class Voids {
     return this.numbersOf(chain).has(number);
   }
 
-  /** The numbers of a chain that are void. */
   numbersOf(chain: string): NumberRanges {
     return this.#chains.get(chain)?.numbers ?? new NumberRanges();
   }
 
-  /** What the key of a chain has given up. */
   keyOf(chain: string): KeyVoids {
     const key = chain.slice(0, KEY_CHARACTERS);
     return getOrMake(this.#keys, key, () => ({ commits: 0, bytes: 0 }));

@@ -9,7 +9,6 @@ import type { CommitReader } from "../history/commit_reader.ts";
 import type { Chain } from "./graph.ts";
 import type { LoadedReplica } from "../loaded_replica.ts";
 
-/** A chain that is lent to a tab. */
 export interface LentChain {
   /** Its name; absent: the tab begins one. */
   readonly chain?: string | undefined;

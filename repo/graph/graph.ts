@@ -101,7 +101,6 @@ export class Graph {
     return this.#chains.get(name);
   }
 
-  /** How many commits of a chain are known. */
   lengthOf(name: string): number {
     return this.#chains.get(name)?.length ?? 0;
   }
@@ -261,7 +260,6 @@ export class Graph {
     this.#heads.delete(chain);
   }
 
-  /** Chain → how many of its commits are known. */
   vector(): VersionVector {
     const vector = new Map<string, number>();
     for (const chain of this.#chains.values()) {

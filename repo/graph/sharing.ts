@@ -38,7 +38,6 @@ interface Held {
 
 /** A chain that is longer here than what may be shared of it. */
 interface Lag {
-  /** How many of its commits may be shared. */
   shared: number;
   /** Its batches that may not. */
   held: number;
@@ -102,7 +101,6 @@ export class Sharing {
     return Math.max(0, this.#parts.graph.lengthOf(chain) - written);
   }
 
-  /** How many commits of a chain may be shared. */
   lengthOf(chain: string): number {
     if (this.#shareable === 0) return 0;
     const { graph, own } = this.#parts;
@@ -113,7 +111,6 @@ export class Sharing {
     return chain === mine.chain ? Math.min(known, mine.written) : known;
   }
 
-  /** How many own commits may not be shared yet. */
   get unshared(): number {
     const { chain } = this.#parts.own();
     return this.#parts.graph.lengthOf(chain) - this.lengthOf(chain);

@@ -188,7 +188,6 @@ export class CommitReader implements LoggedCommits {
     this.#indexedTo = end;
   }
 
-  /** The clock of a commit in the log. */
   clockAt(chain: string, number: number): Hlc | undefined {
     return this.find(chain, number);
   }
@@ -233,7 +232,6 @@ export class CommitReader implements LoggedCommits {
 export interface CommitEntry extends Hlc {
   /** Log address of the record that holds its batch. */
   readonly address: number;
-  /** Where the commit starts in the batch's bytes. */
   readonly offset: number;
 }
 

@@ -138,7 +138,6 @@ export class CommitSpans {
     return head;
   }
 
-  /** The operation at a place in a commit. */
   operationAt(
     place: number,
     { body }: CommitSpot,

@@ -40,7 +40,6 @@ import { batchIn, payloadOf } from "../commit/batch.ts";
 import { getOrMake, lowerBound } from "../../src/base/collections.ts";
 import { hasCode } from "../../src/base/errors.ts";
 
-/** A commit, and what it did to one item. */
 export interface ItemCommit extends Position, Hlc {
   readonly parents: readonly Position[];
   /** Those on the item; at least one. */
@@ -109,7 +108,6 @@ export class ItemTouches implements Marks {
     return this.#tail.bytes;
   }
 
-  /** All of an item's commits, in the log's order. */
   of(item: ItemName): ItemCommit[] {
     return this.page(item, {}) ?? [];
   }
@@ -252,7 +250,6 @@ export class ItemTouches implements Marks {
     return pastState(...asked);
   }
 
-  /** How many operations there may be on an item. */
   countOf({ collection, id }: ItemName): number {
     const hash = hashItem(collection, id);
     return this.#reading(() => this.#placesOf(hash).count);
@@ -423,7 +420,6 @@ export class ItemTouches implements Marks {
     return at < 0 ? this.#stored!.markAt(mark) : this.#tail.markAt(at);
   }
 
-  /** Which commit of its batch a mark is. */
   indexAt(mark: number): number {
     const at = mark - this.#storedMarks;
     return at < 0 ? this.#stored!.indexAt(mark) : this.#tail.indexAt(at);

@@ -36,7 +36,6 @@ export interface LoggedCommits {
   ): boolean;
 }
 
-/** Which commits belong to a picture of the past. */
 export interface Includes {
   (chain: string, number: number, wall: number): boolean;
   /** How many they are, where that is known. */

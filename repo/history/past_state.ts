@@ -197,7 +197,6 @@ class ItemRows {
     return row;
   }
 
-  /** The id of the item of a row. */
   idAt(row: number): string {
     return new ByteReader(this.#ids, this.all[row + ID]!, this.#end).text();
   }
@@ -214,7 +213,6 @@ class ItemRows {
     this.#table = table;
   }
 
-  /** Makes room: for longer rows, or more of them. */
   widen(width: number, length: number): void {
     const { all, width: before } = this;
     this.all = new Uint32Array(length);

@@ -82,7 +82,6 @@ export function mentions(
     decodeAscii(bytes, payloadAt, end).includes(id);
 }
 
-/** The item as the chosen commits made it. */
 export function itemOf(
   ...asked: Parameters<typeof cellOf>
 ): Item | undefined {

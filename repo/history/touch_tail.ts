@@ -66,7 +66,6 @@ export class TouchTail {
   #fresh = 0;
   /** Where batches start, and in long ones some of their commits. */
   #marks = new Float64Array(0);
-  /** Which commit of its batch each mark is. */
   #indexes = new Uint32Array(0);
   #marked = 0;
   /** Four numbers each. */
@@ -99,7 +98,6 @@ export class TouchTail {
     return bytes;
   }
 
-  /** Every chain, in the order in which they came. */
   chains(): ChainCount[] {
     return this.#chains.map((chain, i) => ({
       chain,
@@ -123,7 +121,6 @@ export class TouchTail {
     return number;
   }
 
-  /** Notes the batch whose body stands at an address. */
   add({ bytes, chain, first, commits }: Batch, address: number): void {
     const own = this.#numberOf(chain);
     const known = this.#lengths[own]!;

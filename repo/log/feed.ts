@@ -169,7 +169,6 @@ export class Feed {
   }
 }
 
-/** An answer that was given, and the question. */
 interface Answer {
   readonly from: number;
   readonly to: number;
@@ -179,7 +178,6 @@ interface Answer {
   readonly slice: FeedSlice;
 }
 
-/** Is the answer to this question the same? */
 function answers(
   answer: Answer,
   from: number,
@@ -208,7 +206,6 @@ class Gathering {
     this.#seamOf = seamOf;
   }
 
-  /** Has it as many bytes as it may? */
   get isFull(): boolean {
     return this.#bytes >= this.#bytesMax;
   }

@@ -117,7 +117,6 @@ export class Log {
     return () => void this.#failing.delete(hear);
   }
 
-  /** Why the log is read-only, if it is. */
   get failure(): DatabaseError | undefined {
     return this.#failure;
   }
@@ -168,7 +167,6 @@ export class Log {
     return this.#synced >= end ? undefined : this.#launch(isMet);
   }
 
-  /** Is it durable that the log is in use? */
   get isMarked(): boolean {
     return this.#marked === this.#tail.segment;
   }

@@ -85,7 +85,6 @@ export class Mirror {
     return pointAt(this.#log, this.#sharing.shareable);
   }
 
-  /** The log address up to which it is shown. */
   get shown(): number {
     return this.#sharing.shareable;
   }
@@ -99,7 +98,6 @@ export class Mirror {
     return isRecordStart(this.#log, address, this.#sharing.shareable);
   }
 
-  /** Is this a point of this very log? */
   isPoint(point: LogPoint): boolean {
     return this.isStart(point.address) &&
       pointAt(this.#log, point.address).crc === point.crc;

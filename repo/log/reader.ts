@@ -80,7 +80,6 @@ export class LogReader {
     return segments[at]!;
   }
 
-  /** Opens the segment before the first open one. */
   #openEarlier(): Segment {
     const next = this.#segments[0]!;
     const name = `${this.#folder}/${segmentName(next.index - 1)}`;

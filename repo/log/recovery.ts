@@ -74,7 +74,6 @@ interface Stop {
   readonly segments: Segment[];
   readonly last: Segment;
   readonly end: number;
-  /** Files behind the segment in which reading stopped. */
   readonly later: readonly LoadedSegment[];
   /** Address at which reading began. */
   readonly from: number;

@@ -120,7 +120,6 @@ export class ServedOrder {
     return this.#mark;
   }
 
-  /** Marks what was accepted since the last mark. */
   #markAll(): void {
     const { log, graph } = this.#loaded;
     const { position, epoch, order } = this.#mark;

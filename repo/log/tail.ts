@@ -62,7 +62,6 @@ export class LogTail {
     this.#extentBytes = this.#extentBytesFirst;
   }
 
-  /** Writes a record of `length` bytes at `address`. */
   write(
     kind: number,
     parts: readonly Uint8Array[],
@@ -202,7 +201,6 @@ function writeZeros(file: StorageFile, from: number, to: number): void {
   }
 }
 
-/** A record whose seal is still to come. */
 export interface LateRecord {
   readonly segment: Segment;
   /** Of its first byte. */

@@ -54,7 +54,6 @@ export interface CarryOutParts {
   readonly withoutCheckpoint: (run: () => Promise<void>) => Promise<void>;
   /** What was read of the log is not so any more; then tells listeners. */
   readonly changed: (tell: () => void) => void;
-  /** Others forget what they have of these items. */
   readonly forget: (items: readonly ItemName[]) => Promise<void>;
   /** What is to be erased on this device alone: nobody else has it. */
   readonly here?: readonly ItemName[];

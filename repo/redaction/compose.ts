@@ -37,7 +37,6 @@ export interface RedactParts {
   readonly receive: (arrivals: readonly Arrival[]) => readonly Judged[];
 }
 
-/** Who may erase: the root, or with a certificate. */
 export interface Redactor extends Signer {
   readonly certificate?: Uint8Array | undefined;
 }

@@ -19,7 +19,6 @@ import type {
 } from "../commit/redaction.ts";
 import type { ItemName } from "../state/state.ts";
 
-/** Does an operation speak of one of these items? */
 export function isOf(items: Iterable<ItemName>): IsMeant {
   const ids = new Map<string, Set<string>>();
   for (const { collection, id } of items) {

@@ -56,7 +56,6 @@ export interface CutRequest {
 }
 
 export interface CutDone {
-  /** What was asked for, and what descends from it. */
   readonly cuts: readonly Cut[];
   /** Log addresses of batches of which commits are to be written again. */
   readonly lost: ReadonlySet<number>;

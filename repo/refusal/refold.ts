@@ -18,7 +18,6 @@ import type { LoggedBatch } from "../history/logged_commits.ts";
 import { type Changes, publish, type State } from "../state/state.ts";
 import type { Table } from "../state/table.ts";
 
-/** Items that void commits touched: ids by collection. */
 export class Touched {
   readonly ids: Map<string, Set<string>> = new Map();
 

@@ -27,7 +27,6 @@ import {
 } from "./void_commits.ts";
 import type { Done } from "../write/writer.ts";
 
-/** A refused commit that nobody has dealt with yet. */
 export interface RefusedEntry extends Position, Omit<Refused, "address"> {
   /** What it said, read from the log when it is asked for. */
   readonly patch: DecodedPatch;
@@ -127,7 +126,6 @@ export class Refusals {
   }
 }
 
-/** An entry whose patch is in the log. */
 function entryOf(refused: Refused, commits: CommitReader): RefusedEntry {
   const { address, ...shown } = refused;
   let patch: DecodedPatch | undefined;

@@ -36,7 +36,6 @@ export interface ReissueParts {
   readonly writer: Pick<Writer, "flush" | "transact">;
 }
 
-/** Writes commits again, in the order of their stamps. */
 export function reissue(
   { loaded, commits, writer }: ReissueParts,
   pending: readonly Refused[],

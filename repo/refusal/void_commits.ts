@@ -54,11 +54,9 @@ export interface LoggedCut {
 }
 
 export interface RefusedRecord extends Hlc, RefusedCommit {
-  /** Log address of the batch that holds it. */
   readonly address: number;
 }
 
-/** A refused commit that nobody has dealt with yet. */
 export interface Refused extends RefusedRecord {
   readonly chain: string;
 }
@@ -96,7 +94,6 @@ export const GIVEN_UP = "";
 /** Reason of a commit that cannot go on under its name: it is written again as a new one, without the app. */
 export const REISSUED = "reissued";
 
-/** A commit that was refused, whatever became of that. */
 interface Mark extends Position, Hlc {
   /** Log address of the refusal … */
   readonly at: number;
@@ -148,7 +145,6 @@ export class VoidCommits {
     return begun === undefined || this.isEnded(begun) ? undefined : begun;
   }
 
-  /** All cuts, in the order of the log. */
   get cuts(): readonly LoggedCut[] {
     return this.#logged;
   }

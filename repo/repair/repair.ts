@@ -25,7 +25,6 @@ import { recordKind } from "../log/format.ts";
 import type { Recovery } from "../log/recovery.ts";
 import { certificatesOf } from "../commit/session.ts";
 
-/** How a repository is opened without a repair. */
 export interface Openers {
   /** Loads it over a checkpoint, or without one; `undefined` where nothing was there. */
   readonly load: (

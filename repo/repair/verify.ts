@@ -145,7 +145,6 @@ function isDamage(cause: unknown): cause is DatabaseError {
   return hasCode(cause, "log-damaged", "checkpoint-damaged");
 }
 
-/** What is wrong with the checkpoint, if anything is. */
 async function verifyPages(
   checkpoint: Checkpoint,
   { signal }: VerifyOptions,
@@ -193,7 +192,6 @@ class OrderCheck {
 class LogCheck {
   next = SEGMENT_HEADER_BYTES;
   damage: Damage | undefined;
-  /** Where the record starts that is being checked. */
   #at = 0;
   readonly #uncertified: {
     readonly at: number;
@@ -418,7 +416,6 @@ class VerifiedChains {
     }
   }
 
-  /** How many commits of a chain were verified. */
   lengthOf(chain: string): number {
     return this.#ends.get(chain)?.length ?? 0;
   }
@@ -431,7 +428,6 @@ class VerifiedChains {
     return this.#ends.get(chain)?.last;
   }
 
-  /** The id at the end of a chain. */
   idOf(chain: string): Uint8Array {
     return this.#ends.get(chain)?.id ?? chainStart(this.#genesisId, chain);
   }

@@ -117,7 +117,6 @@ export class Cells {
     return items;
   }
 
-  /** The shapes of the cells that are in memory. */
   shapes(): Set<Shape> {
     const shapes = new Set<Shape>();
     for (const chunk of this.#cells) {

@@ -14,7 +14,6 @@ import type { NumberColumn, WordColumn } from "../../src/schema/source.ts";
 /** Different words a column may hold; with more, an index serves better. */
 export const wordsMax = 65_535;
 
-/** What a number column's values were in the items. */
 export type NumberType = "number" | "boolean" | "date";
 
 /** Room to start with. */
@@ -130,7 +129,6 @@ export class WordStore implements WordColumn {
   }
 }
 
-/** A column that its table keeps up to date. */
 export type Store = NumberStore | WordStore;
 
 /** An empty column for values like this one; `undefined` when none can hold it. */

@@ -84,7 +84,6 @@ export class KeyIndex {
     return typeof known === "object" ? known.size : Number(known !== undefined);
   }
 
-  /** The ordinals of the items that have a key. */
   holders(key: string): Iterable<number> {
     const known = this.#holders.get(key);
     return typeof known === "number" ? [known] : known ?? [];

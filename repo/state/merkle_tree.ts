@@ -42,7 +42,6 @@ export function placeOf({ collection, id }: ItemName): string {
   return sha256Name(encodeText(`${collection}\0${id}`));
 }
 
-/** The digest of one item, whose cell says this. */
 export function leafDigest(cell: Uint8Array): string {
   return sha256Name(LEAF, cell);
 }
@@ -53,7 +52,6 @@ export class MerkleTree {
   /** What is hashed for a node. */
   readonly #preimage = concatBytes(NODE, new Uint8Array(FAN_OUT * HASH_BYTES));
 
-  /** What stands at a place from now on. */
   set(place: string, leaf: Leaf | undefined): void {
     this.#root = changed(this.#root, place, leaf, 0);
   }

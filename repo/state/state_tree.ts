@@ -37,7 +37,6 @@ export class StateTree {
     }
   }
 
-  /** The items below a prefix, at most `limit`. */
   *items(prefix: readonly number[], limit: number): Sliced<ItemName[]> {
     yield* this.#update();
     const items: ItemName[] = [];

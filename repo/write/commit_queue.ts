@@ -19,9 +19,7 @@ import type { World } from "../../src/base/world.ts";
 import type { Origin } from "../../src/schema/cell.ts";
 import type { PreparedCommit } from "../commit/batch.ts";
 
-/** One commit on its way to the log. */
 export interface QueuedCommit extends PreparedCommit {
-  /** Where the first operation starts in the payload. */
   readonly operationsOffset: number;
   /** Learns its log address when the batch is written. */
   readonly origin: Origin;
@@ -119,7 +117,6 @@ export class CommitQueue {
     this.#crowd = policy.crowd ?? threadCrowd;
   }
 
-  /** Why nothing can be written any more, if so. */
   get failure(): DatabaseError | undefined {
     return this.#failure;
   }

@@ -22,7 +22,6 @@ import type { Table } from "../state/table.ts";
 
 const none: readonly never[] = [];
 
-/** What a transaction has made in one table. */
 interface Draft {
   readonly table: Table;
   /** New items, in the order of their reserved ordinals. */
@@ -71,7 +70,6 @@ export class Transaction {
     return this.#isOpen;
   }
 
-  /** The item's cell as this transaction sees it. */
   cellOf(table: Table, id: string): Cell | undefined {
     this.#id = id;
     return this.#cell = this.#find(table, id);

@@ -57,7 +57,6 @@ export interface WriterParts {
   readonly salt?: boolean | undefined;
   /** Is this folder the one that its session was made for? */
   readonly isOriginal: boolean;
-  /** Which chain it writes, where somebody says so. */
   readonly lent?: LentChain | "new" | undefined;
   /** Runs when a group of commits has entered the log. */
   readonly appended: () => void;
@@ -112,7 +111,6 @@ export class Writer {
     this.#queue = new CommitQueue(sink, world, policy);
   }
 
-  /** Why nothing can be written any more, if so. */
   get failure(): DatabaseError | undefined {
     return this.#queue.failure ?? this.#loaded.log.failure;
   }

@@ -111,7 +111,6 @@ function withAddress(message: string): string {
     : `${message} (${DatabaseError.docs}${number})`;
 }
 
-/** Is it the error with one of these codes? */
 export function hasCode(
   error: unknown,
   ...codes: readonly ErrorCode[]

@@ -156,7 +156,6 @@ export function readText(reader: ByteReader, bytesMax: number): string {
   return text;
 }
 
-/** A text of at most so many bytes. */
 export function textUpTo(bytesMax: number): Field<string> {
   return {
     says: "text",
@@ -200,7 +199,6 @@ export function flagged<T>(
   };
 }
 
-/** Bytes of a layout: `format`, and its fields. */
 export function encodeRecord<T>(
   format: number,
   layout: Field<T>,
@@ -212,7 +210,6 @@ export function encodeRecord<T>(
   return writer.copy();
 }
 
-/** Reads what {@linkcode encodeRecord} wrote, and nothing behind it. */
 export function decodeRecord<T>(
   format: number,
   layout: Field<T>,

@@ -43,7 +43,6 @@ export class NumberRanges {
     return gaps;
   }
 
-  /** Adds all numbers from `first` on before `end`. */
   add(first: number, end: number = first + 1): void {
     if (first >= end) return;
     const bounds = this.#bounds;

@@ -36,7 +36,6 @@ export function webLocks(): Locks | undefined {
   return platform.navigator?.locks;
 }
 
-/** The lock of who owns a database's files. */
 export function ownerLock(database: string): string {
   return `sheaf:${database}`;
 }
@@ -46,7 +45,6 @@ export function tabLock(database: string, tab: string): string {
   return `${ownerLock(database)}:tab:${tab}`;
 }
 
-/** The lock that says whose worker the owner is. */
 export function ownedByLock(database: string, tab: string): string {
   return `${ownerLock(database)}:by:${tab}`;
 }

@@ -130,7 +130,6 @@ export async function openTab(
   return database;
 }
 
-/** What this tab asks of the owner's database. */
 function wishesOf({ user, rootKey, mode, rules, salt }: TabOptions): Wishes {
   checkRules(rules);
   checkSalt(salt);
@@ -170,7 +169,6 @@ function watchPage(
   });
 }
 
-/** What the locks say of who owns the files. */
 async function lookAtOwner(
   locks: Locks,
   name: string,

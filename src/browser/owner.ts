@@ -57,7 +57,6 @@ export interface OwnerParts {
   readonly storage: Storage;
   readonly world: World;
   readonly locks: Locks;
-  /** Says something to several tabs of other pages. */
   readonly broadcast: Broadcast;
   /** Another way to a server than its address, for tests. */
   readonly connectorOf?: ((address: string) => Connector) | undefined;
@@ -65,7 +64,6 @@ export interface OwnerParts {
 
 type Method = (call: Call, tab: Member) => unknown;
 
-/** The owner of a device's database, for one term. */
 export class Owner {
   readonly #parts: OwnerParts;
   readonly #members: Members;
@@ -297,7 +295,6 @@ export class Owner {
     this.#reports.changed();
   }
 
-  /** Makes everything durable and gives the files back. */
   close(): Promise<void> {
     this.stop();
     return this.#parts.database.close();

@@ -37,7 +37,6 @@ export interface OwnerConnectionParts {
 
 export class OwnerConnection {
   readonly #parts: OwnerConnectionParts;
-  /** Logins that pages are asked for just now. */
   readonly #loggingIn = new Set<LoginRequest>();
 
   constructor(parts: OwnerConnectionParts) {

@@ -63,7 +63,6 @@ export function lifeOf(storage: Storage, folder: string): string | undefined {
   return toHex(bytes);
 }
 
-/** The bytes of a file, or its first ones. */
 function readFile(
   storage: Storage,
   path: string,

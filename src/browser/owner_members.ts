@@ -34,11 +34,9 @@ export function tellAll(
 
 export interface Member {
   readonly id: string;
-  /** Is it the page of the owner's own worker? */
   readonly isNear: boolean;
   readonly post: Post;
   isHidden: boolean;
-  /** How it is connected, if it called `connect()`. */
   connect: ConnectRequest | undefined;
 }
 

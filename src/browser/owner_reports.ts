@@ -69,7 +69,6 @@ export class DatabaseReports {
   }
 }
 
-/** The device's session, as tabs need it to write. */
 export function sessionOf(database: OwnedDatabase): SessionReport {
   const { keyring } = internalsOf(database);
   const { user, signer, certificate, others = [] } = keyring.session;

@@ -146,7 +146,6 @@ export class OwnedRepositories {
     else tab.post({ kind: "reload", repository });
   }
 
-  /** A tab has no more use for one. */
   leave(tab: Member, name: string): void {
     const owned = this.#open.get(name);
     if (owned === undefined) return;

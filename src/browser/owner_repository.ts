@@ -108,7 +108,6 @@ export class OwnedRepository {
     return this.#followers.size > 0;
   }
 
-  /** Is it being opened for a tab just now? */
   get isOpening(): boolean {
     return this.#openings > 0;
   }
@@ -265,7 +264,6 @@ export class OwnedRepository {
     return voided.isEnded(chain) || first + count > retirements.lengthOf(chain);
   }
 
-  /** Puts records into the log, or says why not. */
   #take(
     { tab, isFilling }: Follower,
     records: readonly TabRecord[],
@@ -335,7 +333,6 @@ export class OwnedRepository {
     this.#pump();
   }
 
-  /** Tells every tab what it was not told yet. */
   #pump(): void {
     if (this.#isClosed) return;
     const read = this.#reader();
@@ -397,7 +394,6 @@ export class OwnedRepository {
     }
   }
 
-  /** Tells its tabs that what they have was deleted. */
   deleted(): void {
     const tabs = this.#tabs();
     const message = { kind: "deleted", repository: this.name } as const;

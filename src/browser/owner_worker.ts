@@ -47,12 +47,10 @@ export interface OwnerWorkerParts {
   readonly openStorage: (
     options: { readonly name: string; readonly steal: boolean },
   ) => Promise<OwnedStorage>;
-  /** Where the keys of a database are kept. */
   readonly vaultOf?: (database: string) => KeyVault;
   readonly connectorOf?: (address: string) => Connector;
 }
 
-/** What it serves while it is the owner. */
 interface Serving {
   readonly owner: Owner;
   readonly database: OwnedDatabase;
@@ -333,7 +331,6 @@ function keyLost(): StorageIncident {
   return { code: "key-lost", at: Date.now(), message };
 }
 
-/** Tells who looks at the storage of a database. */
 function raise({ storage }: OwnedDatabase, incident: StorageIncident): void {
   assert(storage instanceof StorageObserver, "its files are here");
   storage.incident(incident);
@@ -355,7 +352,6 @@ interface ElectionParts {
   readonly won: (tenure: Tenure) => void;
 }
 
-/** One attempt: waits, then holds, then is over. */
 interface Attempt {
   readonly stop: AbortController;
   readonly lost: AbortController;

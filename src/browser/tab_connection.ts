@@ -36,7 +36,6 @@ export interface TabConnectionParts {
 
 const bare = { reason: undefined, attempts: 0, retryAt: undefined };
 
-/** The device's connection, as a tab sees it. */
 export class TabConnection implements Connection {
   readonly address: string;
   readonly #parts: TabConnectionParts;
@@ -114,7 +113,6 @@ export class TabConnection implements Connection {
     this.#listeners.tell();
   }
 
-  /** Answers what only the code of this page knows. */
   async answer({ what, args }: Ask): Promise<unknown> {
     const { options, call } = this.#parts;
     if (what === "credentials") {

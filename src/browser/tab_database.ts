@@ -146,7 +146,6 @@ export class TabDatabase implements Database {
     this.#repositories.back();
   }
 
-  /** Has the owner this repository open for this tab? */
   isJoined(repository: string): boolean {
     return this.#repositories.isJoined(repository);
   }

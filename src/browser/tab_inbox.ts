@@ -31,7 +31,6 @@ export interface TabInboxParts {
 /** The records of one repository, from one owner after the other. */
 export class TabInbox {
   readonly #parts: TabInboxParts;
-  /** Up to here the replica has the owner's log. */
   #at: LogPoint;
   /** Up to here records have come. */
   #heard: number;
@@ -51,7 +50,6 @@ export class TabInbox {
     this.#parts = parts;
   }
 
-  /** Up to where the replica has the owner's log. */
   get at(): LogPoint {
     return this.#at;
   }

@@ -24,7 +24,6 @@ export interface KeptTexts {
   removeItem(key: string): void;
 }
 
-/** What one page has left in one repository. */
 export interface LeftRecords {
   readonly key: string;
   /** Of that repository: another one may have its name by now. */
@@ -47,7 +46,6 @@ export class Left {
     return `${this.#prefix}${repository}:${this.#tab}`;
   }
 
-  /** Keeps what this page has not been acknowledged. */
   keep(
     repository: string,
     identity: string,
@@ -94,7 +92,6 @@ export class Left {
     for (const { key } of this.of(repository)) this.#drop(key);
   }
 
-  /** All that pages have left in a repository. */
   of(repository: string): LeftRecords[] {
     const all: LeftRecords[] = [];
     const start = `${this.#prefix}${repository}:`;

@@ -38,7 +38,6 @@ export interface TabLinkParts {
   readonly rejected: (why: DatabaseError) => void;
   /** Another build of the app is open, too. */
   readonly otherVersion: () => void;
-  /** Has the owner this repository open for this tab? */
   readonly isJoined: (repository: string) => boolean;
   /** Does anything else wait for the owner? */
   readonly isWaiting: () => boolean;
@@ -117,7 +116,6 @@ export class TabLink {
     if (isForMe && !this.#isWelcome) this.#rejected(otherVersion());
   }
 
-  /** Is the owner the worker that this page started? */
   get isNear(): boolean {
     return this.#isWelcome && this.#route === this.#near;
   }
@@ -132,7 +130,6 @@ export class TabLink {
     this.greet();
   }
 
-  /** Says hello to whoever owns the files now. */
   greet(): void {
     const { hello } = this.#parts;
     for (const route of [this.#near, this.#far]) {
@@ -141,7 +138,6 @@ export class TabLink {
     this.watch();
   }
 
-  /** Says something to the worker of this page. */
   tellWorker(kind: "yield" | "freeze" | "resume"): void {
     this.#near.post(undefined, this.#term, { kind });
   }

@@ -5,13 +5,11 @@
 
 import { holdLock, type Locks, ownerLock } from "./locks.ts";
 
-/** What is needed of a `document` and a `window`. */
 interface EventSource {
   addEventListener(type: string, listener: (event: Event) => void): void;
   removeEventListener(type: string, listener: (event: Event) => void): void;
 }
 
-/** The page, as a tab deals with it. */
 export interface Page {
   readonly isHidden: boolean;
   /** Hears what happens to it; the result ends that. */
@@ -70,7 +68,6 @@ export function platformPage(): Page {
   };
 }
 
-/** The lock that says that somebody sees a tab. */
 export function seenLock(database: string, tab: string): string {
   return `${ownerLock(database)}:seen:${tab}`;
 }
@@ -86,7 +83,6 @@ export class SwitchedLock {
     this.#name = name;
   }
 
-  /** Holds it from now on, or gives it back. */
   set(isOn: boolean): void {
     if (isOn === this.#isOn) return;
     this.#isOn = isOn;

@@ -91,17 +91,14 @@ export class TabRepositories {
     for (const name of this.#tabs.keys()) this.#parts.left.back(name);
   }
 
-  /** Has the owner one open for this tab? */
   isJoined(name: string): boolean {
     return this.#tabs.get(name)?.isJoined === true;
   }
 
-  /** Does any of them wait for the owner? */
   get isWaiting(): boolean {
     return [...this.#tabs.values()].some((one) => one.isWaiting);
   }
 
-  /** There is an owner: all are asked of it. */
   join(): void {
     for (const one of this.#tabs.values()) one.join();
   }
@@ -136,7 +133,6 @@ export class TabRepositories {
     this.#open.get(key)?.close().catch(() => {}); // What was not written is told to who wrote it.
   }
 
-  /** Deletes one from this device, wherever it is open. */
   async delete(name: string, options: DeleteOptions): Promise<void> {
     const key = parseRepositoryName(name);
     const { link, left } = this.#parts;
@@ -281,7 +277,6 @@ export class TabRepositories {
     };
   }
 
-  /** Own edits that lost, which the owner finds. */
   #overwrittenOf(name: string): OverwrittenSource {
     const { link } = this.#parts;
     const source: OverwrittenSource = {

@@ -44,7 +44,6 @@ export interface TabRepositoryParts {
     storage: TabStorage,
     lent: LentChain,
   ) => Promise<Replica>;
-  /** The owner has it open for this tab. */
   readonly joined: () => void;
   readonly left: Left;
   /** Do the app's schemas have rich kinds? */
@@ -113,12 +112,10 @@ export class TabRepository {
     return this.#open?.replica.device.chain ?? this.#lent;
   }
 
-  /** Has the owner it open for this tab? */
   get isJoined(): boolean {
     return this.#isJoined;
   }
 
-  /** Does it wait for something of the owner? */
   get isWaiting(): boolean {
     if (this.#isClosed) return false;
     return !this.#isJoined || this.#sent.length > 0;
@@ -397,7 +394,6 @@ export class TabRepository {
     this.#parts.link.watch();
   }
 
-  /** The repository is closed: the owner is told. */
   close(): void {
     if (this.#isClosed) return;
     const { link, name } = this.#parts;

@@ -7,7 +7,6 @@ import type { KeptSession } from "../db/keyring.ts";
 import { signerOf } from "../db/session_key.ts";
 import type { SessionReport } from "./messages.ts";
 
-/** The session that a tab writes as: the device's. */
 export function sessionOfReport(report: SessionReport): Session {
   const { key: { signer }, certificate, others } = keptSessionOf(report);
   const { user } = report;

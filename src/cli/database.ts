@@ -59,7 +59,6 @@ export function isDatabase(path: string): boolean {
   return isFile(join(path, "database"));
 }
 
-/** What rows with these fields are written to. */
 export async function targetOf(
   name: string,
   fields: readonly Field[],
@@ -118,7 +117,6 @@ function withTargets(schema: Schema): Schema[] {
   return [...all.values()];
 }
 
-/** Is it a medium that may still be read? */
 function isUnwritable(cause: unknown): boolean {
   return cause instanceof DatabaseError &&
     (cause.code === "storage-readonly" || cause.code === "permission-denied");

@@ -18,7 +18,6 @@ export const exitCodes = {
   interrupted: 130,
 } as const;
 
-/** A failure that a command expects and explains. */
 export class Failure extends Error {
   readonly code: string;
   /** What the person may do about it. */

@@ -16,7 +16,6 @@ export interface Field {
   readonly optional?: boolean;
   /** Kind of the elements of a set, map or list, where it is known. */
   readonly element?: FieldKind;
-  /** Words of an enum, where they are known. */
   readonly options?: readonly string[];
 }
 
@@ -26,7 +25,6 @@ export interface Draft {
   readonly values: { readonly [field: string]: Value };
 }
 
-/** One row as it stands in the input. */
 export interface RawRow {
   /** The line its first character stands in; of MessagePack the item's number: from 1. */
   readonly line: number;

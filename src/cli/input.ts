@@ -22,7 +22,6 @@ export const textFormats: readonly TextFormat[] = ["json", "jsonl", "csv"];
 
 export const formats: readonly Format[] = [...textFormats, "msgpack"];
 
-/** An input that can be read more than once. */
 export interface Input extends AsyncDisposable {
   readonly name: string;
   readonly bytes: number;

@@ -13,7 +13,6 @@ import type { RawRow, RowGroups } from "./field.ts";
 /** One element is one item (`limits.itemBytesMax`), escapes included. */
 const elementCharactersMax = 64 * 1024 * 1024;
 
-/** The rows of JSONL text; empty lines are skipped. */
 export async function* readJsonLines(
   name: string,
   text: AsyncIterable<string>,
@@ -34,7 +33,6 @@ export async function* readJsonLines(
   if (rest.trim() !== "") yield [parseRow(name, line, rest)];
 }
 
-/** The rows of a JSON array of objects. */
 export async function* readJson(
   name: string,
   text: AsyncIterable<string>,

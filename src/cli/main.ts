@@ -17,7 +17,6 @@ import {
 import { runProgram } from "./program.ts";
 import type { Context } from "./session.ts";
 
-/** Runs one command; says what the process exits with. */
 export async function main(
   args: readonly string[],
   context: Context,

@@ -43,7 +43,6 @@ const depthMax = limits.jsonDepthMax + 2;
 /** Without the records that only msgpackr reads; maps, since any name may be a key. */
 const options = { useRecords: false, mapsAsObjects: false };
 
-/** Writes items with the kinds of their fields. */
 export function msgpackWriter(
   fields: readonly Field[],
 ): ItemWriter<Uint8Array> {

@@ -28,7 +28,6 @@ export class Output {
   readonly #write: (bytes: Uint8Array) => number;
   /** Is it a terminal? Then nothing may steer it. */
   readonly isTerminal: boolean;
-  /** Its width in characters, where it has one. */
   readonly width: number | undefined;
   #text = "";
   /** What stands before the text. */

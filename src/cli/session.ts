@@ -91,7 +91,6 @@ export function withRepository<T>(
   });
 }
 
-/** The repository that was named, or the only one. */
 export function chooseRepository(
   database: Database,
   { repo, data }: CommonOptions,
@@ -122,7 +121,6 @@ export interface Chosen {
   readonly fields: readonly Field[];
 }
 
-/** The collection that was named, or the only one. */
 export function chooseCollection(
   repository: Repository,
   name: string | undefined,

@@ -47,7 +47,6 @@ export function cut(text: string, width: number): string {
   return `${kept}…`;
 }
 
-/** The text, filled with spaces to `width` cells. */
 export function pad(
   text: string,
   width: number,

@@ -70,7 +70,6 @@ const carried: ReadonlySet<FieldKind> = new Set([
   "boolean",
 ]);
 
-/** The columns of a collection: `id`, then its fields. */
 export function columnNames(fields: readonly Field[]): string[] {
   return ["id", ...fields.map((field) => field.name)];
 }

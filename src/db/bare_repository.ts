@@ -29,7 +29,6 @@ export interface BareParts {
   readonly closing: (done: Promise<void>) => void;
 }
 
-/** The files of a repository, when they are elsewhere. */
 export interface RemoteRepository {
   durable(): Promise<void>;
   checkpoint(): Promise<void>;

@@ -19,7 +19,6 @@ export function commitName({ chain, number }: Position): string {
   return `${chainHex(chain)}:${number}`;
 }
 
-/** The position of a commit that is known here. */
 export function findCommit({ graph }: Replica, name: string): Position {
   const match = NAME.exec(name);
   const start = match?.[1];

@@ -62,7 +62,6 @@ export interface Connection extends AsyncDisposable {
   close(): Promise<void>;
 }
 
-/** What of a sync client a connection drives. */
 interface Client extends Pick<ChannelSource, "remove"> {
   readonly status: ConnectionStatus;
   subscribe(listener: () => void): () => void;

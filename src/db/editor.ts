@@ -36,7 +36,6 @@ class Context implements PrepareContext {
   }
 }
 
-/** Writes of one collection, each into a given transaction. */
 export class Editor<S extends Schema> {
   readonly schema: S;
   readonly table: Table;

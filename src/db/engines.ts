@@ -14,7 +14,6 @@ import { Listeners } from "./listeners.ts";
 export interface EnginesParts {
   readonly state: State;
   readonly world: World;
-  /** The schema of a collection, if one is known. */
   readonly schemaOf: (collection: string) => Schema | undefined;
   readonly hooks: QueryHooks;
 }

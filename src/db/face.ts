@@ -106,7 +106,6 @@ export const noTabs: DatabaseTabs = {
   getSnapshot: () => alone,
 };
 
-/** What is said by a database that was closed. */
 export function closedError(): DatabaseError {
   return new DatabaseError("closed", "The database is closed: open it again");
 }

@@ -59,7 +59,6 @@ export interface OpenRepository {
   readonly replica: Replica;
   readonly engines: Engines;
   readonly world: World;
-  /** Whom to ask when the server has a commit. */
   readonly arrivals: Arrivals;
   /** Writes down what can be undone, where undo is in use. */
   readonly saveUndo: () => void;

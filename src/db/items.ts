@@ -2,7 +2,6 @@
 
 import type { ItemName } from "../../repo/mod.ts";
 
-/** Is it said of one of these items? */
 export function isOneOf(
   items: readonly ItemName[],
 ): (named: ItemName) => boolean {

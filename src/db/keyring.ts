@@ -55,7 +55,6 @@ export interface KeyringOptions extends SessionOptions {
   readonly lostSession?: KeptSession | undefined;
 }
 
-/** A session's key, and what issuers say of it. */
 export interface KeptSession extends Omit<Session, "user" | "signer"> {
   readonly key: SessionKey;
 }
@@ -401,7 +400,6 @@ export class Keyring {
     return storing;
   }
 
-  /** Resolves when nothing of it is being written. */
   async settled(): Promise<void> {
     await this.#storing;
   }
@@ -522,7 +520,6 @@ function pastOf(known: StoredSession | undefined): Uint8Array[] {
   return past.slice(-limits.pastCertificatesMax);
 }
 
-/** The keys with another session of its user. */
 function withSession(keys: Keys, session: StoredSession): Keys {
   const others = keys.sessions.filter(({ user }) => user !== session.user);
   return { ...keys, sessions: [...others, session] };

@@ -219,7 +219,6 @@ export function findKeys(storage: Storage): FoundKeys | undefined {
   return found && { ...found, isCopy: true };
 }
 
-/** Is it the file that is at fault? */
 function isRot(cause: unknown): boolean {
   return hasCode(cause, "format-unknown", "storage-failed");
 }

@@ -66,7 +66,6 @@ import { keysMended, Scrubbing } from "./scrubbing.ts";
 import { StorageObserver, type StorageStatus } from "./storage_status.ts";
 import { UnfitFields } from "./unfit_fields.ts";
 
-/** How a database is opened whose files are here. */
 export type FilesOptions = OwnerOptions & { readonly storage: Storage };
 
 export type DatabaseOf<R> = Omit<Database, "repository"> & {
@@ -154,7 +153,6 @@ class LocalDatabase<R extends BareRepository> implements DatabaseOf<R> {
   readonly #open = new Map<RepositoryName, R>();
   /** Repositories that are being closed or deleted; they are opened again only afterwards. */
   readonly #closings = new Map<RepositoryName, Promise<void>>();
-  /** Those whose deletion was begun and did not end. */
   readonly #deleted = new Set<RepositoryName>();
   readonly #links = new Set<RepositoryLink>();
   readonly #scrubbing: Scrubbing;

@@ -39,7 +39,6 @@ export const overwrittenFile: LocalFileOptions = {
   isDurable: true,
 };
 
-/** A file in the folder of a repository. */
 export function localFileOf(
   storage: Storage,
   folder: string,

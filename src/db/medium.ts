@@ -31,7 +31,6 @@ export interface Opener {
   readonly open: (options: FilesOptions) => Promise<Database>;
 }
 
-/** Opens a database on what its options name. */
 export async function openOn(
   options: DatabaseOptions,
   { folder, open }: Opener,

@@ -31,7 +31,6 @@ export interface Observer {
   frame(frame: Frame): void;
 }
 
-/** A database under observation; disposing of it ends that. */
 export interface Observed extends Disposable {
   /** The repositories that are open. */
   repositories(): readonly Repository[];
@@ -77,7 +76,6 @@ function repositoryOf({ repository }: OpenRepository): Repository {
   return repository as Repository; // Proof: nothing else notes what is opened.
 }
 
-/** Runs one transaction and follows what becomes of it. */
 function watchWrite<R>(
   begin: () => Done<R>,
   clock: () => number,

@@ -21,7 +21,6 @@ export { SyncClient } from "../../sync/client.ts";
 export { serverInfo } from "../../sync/transport/login.ts";
 export { websocketConnector } from "../../sync/transport/websocket_client.ts";
 
-/** Says when there is no memory for what comes. */
 export function fullMemory(world: World): () => boolean {
   const memory = new Memory(processHeap, () => world.monotonic());
   return () => memory.isFull();

@@ -55,7 +55,6 @@ interface Kept {
   readonly ticket: string;
 }
 
-/** A collection in which somebody listens, or did. */
 interface Listened {
   /** Up to where the log was looked at, in a life before. */
   readonly to: LogPoint | undefined;

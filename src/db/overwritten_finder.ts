@@ -47,7 +47,6 @@ export interface Loss {
 export interface FinderParts {
   readonly replica: Replica;
   readonly found: (loss: Loss) => void;
-  /** Runs when something arrived that it looked at. */
   readonly looked: () => void;
   /** Hears what goes wrong while nobody waits. */
   readonly report: (error: unknown) => void;

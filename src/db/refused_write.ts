@@ -128,7 +128,6 @@ function asJson(value: unknown): JsonValue {
   return value === undefined ? null : value as JsonValue;
 }
 
-/** What a rejected `synced` says of a refusal. */
 export function refusalText(
   { reason, rule, detail }: Pick<RefusedEntry, "reason" | "rule" | "detail">,
 ): string {

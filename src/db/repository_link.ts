@@ -178,7 +178,6 @@ export const resumeFile: FileLayout<ValueOf<typeof layout>> = {
 export interface Resume {
   /** The conversation's own bytes. */
   readonly bytes: Uint8Array;
-  /** Log address up to which the server has everything. */
   readonly known: number;
 }
 

@@ -70,7 +70,6 @@ export interface RepositorySync {
   audit(): Promise<AuditReport>;
 }
 
-/** Somebody who waits for a commit to arrive. */
 interface Waiting {
   readonly commit: Position;
   readonly levers: Deferred<void>;

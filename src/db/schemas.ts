@@ -67,7 +67,6 @@ export class Schemas {
     return [...this.#schemas.values()];
   }
 
-  /** The schema of a collection, if one was declared. */
   find(collection: string): Schema | undefined {
     return this.#schemas.get(collection);
   }

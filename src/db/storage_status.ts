@@ -120,7 +120,6 @@ export class StorageObserver implements DatabaseStorage {
     this.changed();
   }
 
-  /** Tells listeners, if the status is another one. */
   changed(): void {
     const before = this.#status;
     if (this.#listeners.size > 0 && this.getSnapshot() !== before) {

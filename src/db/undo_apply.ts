@@ -347,7 +347,6 @@ export class Inversion {
   }
 }
 
-/** The elements that a deleted item's list had. */
 function elementsOf(
   { item, owners }: Deleted,
   field: string,

@@ -218,7 +218,6 @@ export class UndoHistory {
   }
 }
 
-/** A chain, and the clock of its last commit. */
 interface ChainEnd {
   readonly name: string;
   readonly last: Hlc;

@@ -10,7 +10,6 @@ export interface Opener<R> {
   repository(name: string): Promise<R>;
 }
 
-/** What became of a repository that is being opened. */
 interface Opening<R> extends Store<R | undefined> {
   readonly promise: Promise<R>;
 }

@@ -5,7 +5,6 @@
  * Pure: it knows nothing of the screen.
  */
 
-/** A commit, as far as the graph needs it. */
 export interface GraphCommit {
   readonly commit: string;
   readonly chain: string;

@@ -21,7 +21,6 @@ import { defineSchema, type Schema } from "../schema/schema.ts";
 import { canonicalBytes, decodeValue } from "./codec.ts";
 import type { KvValue } from "./value.ts";
 
-/** The collection of the store without a name. */
 const COLLECTION = "kv";
 
 /** Hexadecimal digits of a digest: 16 bytes. */

@@ -137,7 +137,6 @@ function digestIn(cell: Cell, item: Item): string {
   return digest;
 }
 
-/** Is the entry what this commit made it? */
 function isWrittenBy(cell: Cell, origin: Origin): boolean {
   const stamp = stampIn(cell, "expected");
   return cell.item !== undefined && stamp !== undefined &&

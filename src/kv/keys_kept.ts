@@ -44,7 +44,6 @@ export class KeysKept {
     this.#fill();
   }
 
-  /** When the next entry expires; `Infinity` when none will. */
   get next(): number {
     return this.#moments.next;
   }
@@ -187,12 +186,10 @@ export class Moments {
     return this.#ordinals.length;
   }
 
-  /** The earliest moment; `Infinity` when there is none. */
   get next(): number {
     return this.#moments[0] ?? Infinity;
   }
 
-  /** The moment of an ordinal, if it has one. */
   get(ordinal: number): number | undefined {
     const place = this.#places.get(ordinal);
     return place === undefined ? undefined : this.#moments[place];

@@ -86,7 +86,6 @@ function checkField(
   );
 }
 
-/** Keeps one aggregate over items that come and go. */
 export interface Accumulator {
   add(item: Item): void;
   /** False when only looking at all items again can tell the result. */

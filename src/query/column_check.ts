@@ -35,7 +35,6 @@ function fits(leaf: Leaf, column: Column | undefined): boolean {
   return !isNumeric(leaf.kind) && leaf.kind !== "bytes";
 }
 
-/** A test over columns, which must all be there. */
 export function compileOrdinalTest(
   condition: Condition,
   columnOf: ColumnOf,

@@ -19,7 +19,6 @@ import {
 } from "./column_check.ts";
 import type { Condition, Leaf } from "./condition.ts";
 
-/** Ordinals that were found: the first `length` of `ordinals`. */
 export interface Found {
   readonly ordinals: Uint32Array;
   readonly length: number;

@@ -26,7 +26,6 @@ import { type CostedResult, type Follower, Routes } from "./routes.ts";
 import { asRow } from "./rows.ts";
 import type { ItemChange, Source } from "../schema/source.ts";
 
-/** What an engine is told about its collection. */
 export interface EngineOptions {
   readonly name: string;
   /** Its fields, without `id`. */
@@ -172,7 +171,6 @@ export class QueryEngine {
     return this.#indexes.plan(request);
   }
 
-  /** Items that a request asks for, in order. */
   run(request: Request, plan: Plan): Item[] {
     this.#assertOpen();
     const { onSlow, world } = this.options;
@@ -217,7 +215,6 @@ export class QueryEngine {
     );
   }
 
-  /** Is there an index that begins with these fields? */
   isDeclared(fields: readonly string[]): boolean {
     return [...this.options.indexes, ["id"]].some((index) =>
       fields.every((field, at) => index[at] === field)

@@ -59,7 +59,6 @@ export abstract class Following<Rows, Change> {
     this.#subscriptions.add(subscription);
   }
 
-  /** Lets one go, and ends with the last one. */
   leave(subscription: Subscription<Rows, Change>): void {
     this.#subscriptions.delete(subscription);
     if (this.#subscriptions.size > 0) return;

@@ -57,7 +57,6 @@ export class Group {
     }
   }
 
-  /** The group as a user sees it: frozen. */
   toRow(fields: readonly string[]): Item {
     if (this.#isStale) this.#recompute();
     const row: Record<string, Value> = {};

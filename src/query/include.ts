@@ -31,7 +31,6 @@ export interface IncludeTerm {
 /** The items that rows with references were made from. */
 const origins = new WeakMap<object, Item>();
 
-/** The item that a row was made from. */
 export function originOf(row: Item): Item {
   return origins.get(row) ?? row;
 }

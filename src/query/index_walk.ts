@@ -13,7 +13,6 @@ import type { IndexPlan, Request } from "./plan.ts";
 import type { Source } from "../schema/source.ts";
 import { type Key, keyOf } from "./value.ts";
 
-/** What a walk needs, and what it read. */
 export interface Walk {
   readonly source: Source;
   readonly fields: Fields;
@@ -54,7 +53,6 @@ export function indexOrderedWalk(
   return walk.scanned > budget ? undefined : items;
 }
 
-/** Runs `visit` over the entries behind the request's cursor. */
 function steer(
   plan: IndexPlan,
   request: Request,

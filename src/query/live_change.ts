@@ -16,7 +16,6 @@ export interface RowAt<Row> {
   readonly index: number;
 }
 
-/** A row that stands elsewhere among the others. */
 export interface RowMoved<Row> {
   readonly row: Row;
   /** Its place in the old rows. */
@@ -47,7 +46,6 @@ export type RowMaker = (entry: Entry) => Item;
 /** More edits than this are answered by a full comparison. */
 const fewEdits = 8;
 
-/** Where a visible entry stood, and its row then. */
 interface Before {
   readonly entry: Entry;
   readonly index: number;

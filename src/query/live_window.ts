@@ -61,7 +61,6 @@ export class LiveWindow {
   readonly #test: ItemTest;
   readonly #compare: Compare<Item>;
   readonly #keyField: string;
-  /** The field that it is ordered by first. */
   readonly by: NamedField;
   readonly #keySign: 1 | -1;
   readonly #need: number;
@@ -97,12 +96,10 @@ export class LiveWindow {
     return Math.min(this.#need, this.entries.length);
   }
 
-  /** May there be entries before the visible ones? */
   get isCutAbove(): boolean {
     return this.#request.offset > 0;
   }
 
-  /** May there be entries behind the visible ones? */
   get isCutBelow(): boolean {
     return this.#need < Infinity;
   }

@@ -37,7 +37,6 @@ export function parseWhere(where: unknown, fields: Fields): Condition[] {
   return parser.object(where, 0);
 }
 
-/** A mutable range, while its operators are read. */
 type Draft = { -readonly [P in keyof Range]: Range[P] };
 
 class Parser {

@@ -41,7 +41,6 @@ export interface IndexPlan {
   readonly single: number;
   readonly reading: Reading;
   readonly residual: readonly Condition[];
-  /** Entries to read before giving up for a scan. */
   readonly budget: number;
 }
 

@@ -37,7 +37,6 @@ import { asRows } from "./rows.ts";
 import { type QueryStore, storeOf } from "./store.ts";
 import type { AnyRow, Direction, OrderField, Where } from "./where.ts";
 
-/** What a query has been told so far. */
 interface QueryState {
   readonly parts: readonly Condition[];
   readonly order: readonly OrderTerm[];

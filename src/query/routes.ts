@@ -39,7 +39,6 @@ export interface CostedResult {
   count(): number;
 }
 
-/** Followers that ask for values of the same fields. */
 interface Group {
   readonly name: string;
   readonly fields: readonly NamedField[];

@@ -10,7 +10,6 @@ export function asRow<Row>(item: Item): Row {
   return item as unknown as Row;
 }
 
-/** The same for a whole list, without copying it. */
 export function asRows<Row>(items: readonly Item[]): Row[] {
   return items as unknown as Row[];
 }

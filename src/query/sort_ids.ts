@@ -58,7 +58,6 @@ function pack(ids: readonly string[]): Float64Array | undefined {
   return packed;
 }
 
-/** How many code units all ids begin with alike. */
 function commonLength(ids: readonly string[]): number {
   const first = ids[0]!;
   let length = first.length;

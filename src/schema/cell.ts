@@ -138,7 +138,6 @@ export function isHistory(
   return generation < dueGeneration(before);
 }
 
-/** A cell that nothing but one operation has made. */
 export function bareCell(
   id: string,
   generation: number,

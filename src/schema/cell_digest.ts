@@ -15,7 +15,6 @@ import type { Value } from "./patch.ts";
 import { writeStamp } from "./shape_codec.ts";
 import { writeAny } from "./value_codec.ts";
 
-/** A register with the commit that wrote it. */
 export interface Register {
   readonly stamp: Stamp;
   readonly value: Value;

@@ -22,7 +22,6 @@ import type { Shape } from "./patch.ts";
 import { writeStamp } from "./shape_codec.ts";
 import { writeAny, writeValue } from "./value_codec.ts";
 
-/** Numbers of the objects that rows refer to. */
 export interface CellRefs {
   origin(origin: Origin): number;
   shape(shape: Shape): number;

@@ -29,7 +29,6 @@ export interface JudgedBatch {
   readonly commits: readonly Hlc[];
 }
 
-/** An operation, and its item before and after it. */
 export interface JudgedWrite {
   readonly operation: Operation;
   readonly before: Cell | undefined;
@@ -121,7 +120,6 @@ interface Draft {
   readonly origin: Origin;
 }
 
-/** What a batch has done in one collection. */
 interface DraftTable {
   readonly isAsked: boolean;
   readonly view: View;
@@ -131,7 +129,6 @@ interface DraftTable {
   waiting: [Operation, Origin][] | undefined;
 }
 
-/** Items as a batch has left them so far. */
 class Drafts {
   /** Without the commit at hand. */
   readonly before: Cells;

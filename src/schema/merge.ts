@@ -195,7 +195,6 @@ function editOf({ stamps = noStamps }: Cell): Edit {
   return { registers: new Map(), states: new Map(), stamps };
 }
 
-/** What an update changes, after what was gathered already. */
 export function editUpdate(
   cell: Cell,
   op: UpdateOperation,

@@ -108,7 +108,6 @@ function step(digits: string, by: 1 | -1): string | undefined {
   return undefined;
 }
 
-/** A fraction between two; an empty `high` is one. */
 function middle(low: string, high: string): string {
   let shared = 0;
   while (

@@ -26,9 +26,7 @@ import type { ElementIds } from "./rich_kind.ts";
 import type { DraftItem, Schema } from "./schema.ts";
 import { parseValue, type SchemaField } from "./validate.ts";
 
-/** What preparing needs of the transaction around it. */
 export interface PrepareContext extends ElementIds {
-  /** An id for an item that was given none. */
   newId(): string;
   readonly origin: Stamp;
   /** The generation that a create begins: 0, or one after the deleted one. */

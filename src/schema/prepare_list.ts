@@ -22,7 +22,6 @@ import {
   type SchemaField,
 } from "./validate.ts";
 
-/** One place of the list that is wanted. */
 interface Slot {
   /** The element that goes there; `undefined` for a new one. */
   readonly old: Element | undefined;
@@ -214,7 +213,6 @@ function spread(
   if (high !== undefined) spread(middle, high, count - before - 1, target);
 }
 
-/** Where a value of the new list comes from. */
 export interface Match {
   /** Index in the old list; -1 when it is new. */
   readonly from: number;

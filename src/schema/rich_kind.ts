@@ -32,7 +32,6 @@ export interface RichKind<State> {
   readonly empty: State;
   /** The state of a field that nothing but a create has written. */
   begin(value: Value, stamp: Stamp): State;
-  /** The state after a create wrote a value. */
   create(state: State, value: Value, stamp: Stamp): State;
   /** The state after one change; a change of another class leaves it as it is. */
   change(state: State, change: Change, stamp: Stamp): State;

@@ -39,7 +39,6 @@ interface Tag {
   readonly stamp: Stamp;
 }
 
-/** Adds of a set, by value and stamp. */
 type Tags = OrderedMap<Tag, true>;
 
 /** Tags by value, then by stamp. */

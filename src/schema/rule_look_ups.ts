@@ -121,7 +121,6 @@ function askRule<Context>(
   return denial(name, faultOf(answer));
 }
 
-/** A denial by the rule of this name. */
 export function denial(rule: string, reason: string): Decision {
   const text = reason.isWellFormed() ? reason : reason.toWellFormed();
   const isLong = text.length > limits.ruleReasonMax;

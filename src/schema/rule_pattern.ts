@@ -27,7 +27,6 @@ export type ParamsOf<Pattern extends string> = string extends Pattern
   ? RuleParams
   : { readonly [Name in ParamNames<Pattern>]: string };
 
-/** A pattern, ready to be compared with names. */
 export interface RulePattern {
   /** As it was declared. */
   readonly text: string;

@@ -113,7 +113,6 @@ export function readStamp(r: ByteReader): Stamp {
   return { wall, count, chain };
 }
 
-/** Reads as many stamps as a count says. */
 export function readStamps(r: ByteReader): Stamp[] {
   const count = readCount(r, limits.elementsMax, stampBytes);
   const stamps: Stamp[] = [];

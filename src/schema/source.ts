@@ -18,7 +18,6 @@ export interface NumberColumn {
   readonly values: Float64Array;
 }
 
-/** Strings of a field with few different ones. */
 export interface WordColumn {
   readonly kind: "word";
   /** By ordinal: index into `words`; 0 is absent. Read it anew for each use. */
@@ -29,7 +28,6 @@ export interface WordColumn {
   codeOf(word: string): number | undefined;
 }
 
-/** One field of every item, side by side. */
 export type Column = NumberColumn | WordColumn;
 
 export interface ItemChange {
@@ -40,7 +38,6 @@ export interface ItemChange {
   readonly after: Item | undefined;
 }
 
-/** A collection as the query engine reads it. */
 export interface Source {
   /** Ordinals handed out so far, deleted ones included. */
   readonly size: number;
@@ -65,7 +62,6 @@ export interface Source {
    * `undefined` when it has too many words or mixed types.
    */
   column(field: string): Column | undefined;
-  /** Is the column there without reading every item? */
   hasColumn(field: string): boolean;
   /**
    * Ordinals in the order of these fields and then of ids, as an index had them

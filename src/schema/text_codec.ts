@@ -100,7 +100,6 @@ export function textStateOf(bytes: Uint8Array, shown: string): TextState {
   return new TextState(() => readClients(new ByteReader(bytes)), shown);
 }
 
-/** Reads a change of a text from outside. */
 export function readTextChange(r: ByteReader): TextState {
   const start = r.at;
   const clients = readClients(r);

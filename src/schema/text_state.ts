@@ -76,7 +76,6 @@ export interface Units {
   readonly deleted: SpanSet;
 }
 
-/** Those of a client that nobody has heard of. */
 export const noUnits: Units = {
   runs: /* @__PURE__ */ OrderedMap.of<number, TextRun>(byNumber),
   known: /* @__PURE__ */ SpanSet.of(),
@@ -145,7 +144,6 @@ export class TextState {
     return this.units.get(client)?.known.end ?? 0;
   }
 
-  /** Are all these units of a client known? */
   covers(client: number, span: TextSpan): boolean {
     return this.units.get(client)?.known.covers(span) === true;
   }

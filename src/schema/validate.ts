@@ -13,7 +13,6 @@ import type { FieldKind, Value } from "./patch.ts";
 import type { TextEngine } from "./text_state.ts";
 import { compareScalars } from "./value_codec.ts";
 
-/** One field of a schema, ready for use. */
 export interface SchemaField {
   readonly collection: string;
   readonly name: string;
@@ -198,7 +197,6 @@ export function checkCount(field: SchemaField, count: number): void {
   refuse(field, expected, `${count}`, "value-too-large");
 }
 
-/** One element of a set, map or list. */
 export function parseInner(field: SchemaField, value: unknown): Value {
   return field.inner === undefined ? undefined : parseValue(field.inner, value);
 }
@@ -344,7 +342,6 @@ function sizeOf(value: Value): number {
   return value ? Object.keys(value).length : 0;
 }
 
-/** A value that the application's own validators take. */
 export function runChecks(field: SchemaField, value: Value): Value {
   let current = value;
   for (const check of field.checks) {

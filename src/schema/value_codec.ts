@@ -150,7 +150,6 @@ function isTextKind(kind: FieldKind): boolean {
     kind === "text";
 }
 
-/** Reads the value of a field of this kind. */
 export function readValue(
   r: ByteReader,
   kind: FieldKind,

@@ -30,7 +30,6 @@ export function isPartlyLater(item: Item): boolean {
 /** Hears of a field that holds what is none of its kind, or elements that are none of their kind. */
 export type OnUnfit = (field: SchemaField, element?: FieldKind) => void;
 
-/** How items of one shape are built for readers. */
 export interface RowPlan {
   /** What every item of the shape begins as: a clone of this. */
   readonly template: DraftItem;

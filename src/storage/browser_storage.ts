@@ -127,7 +127,6 @@ export class PreparedFolders {
     this.#counts.set(folder, (this.#counts.get(folder) ?? 0) + 1);
   }
 
-  /** Takes one `add` back; was it the last one? */
   remove(folder: string): boolean {
     const count = this.#counts.get(folder) ?? 0;
     if (count < 2) return this.#counts.delete(folder);

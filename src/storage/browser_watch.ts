@@ -10,7 +10,6 @@ import type { IncidentCode, StorageIncident } from "./browser_storage.ts";
 import type { StorageUsage } from "./storage.ts";
 
 export interface WatchParts {
-  /** Are the files still there? Raises what it finds. */
   look(): Promise<void>;
   /** Is there room for more? Browsers that give every page the same quota as an answer do not say so otherwise. */
   hasRoom?(): Promise<boolean>;

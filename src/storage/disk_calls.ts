@@ -20,7 +20,6 @@ export interface FolderEntry {
   isDirectory(): boolean;
 }
 
-/** What is used of `node:fs`, with its meaning. */
 export interface DiskCalls {
   readonly constants: {
     readonly O_CREAT: number;

@@ -20,7 +20,6 @@ const QUICK_SYNC_MS = 1;
 /** How much of the estimate one more sync replaces. */
 const ESTIMATE_WEIGHT = 0.25;
 
-/** What an open file needs of the system. */
 export type FileCalls = Pick<
   DiskCalls,
   | "closeSync"

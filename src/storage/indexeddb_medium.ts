@@ -50,7 +50,6 @@ export interface Changes {
 export class Medium {
   /** Of this storage. */
   readonly term: number;
-  /** Of the database, for as long as it exists. */
   readonly identity: string;
   readonly names: ReadonlyMap<string, NameRecord>;
   readonly #connection: Connection;
@@ -382,7 +381,6 @@ async function askOnce(database: string, known: Known): Promise<Standing> {
   }
 }
 
-/** A connection to a database that is there. */
 async function existing(database: string): Promise<Connection | undefined> {
   const request: OpenRequest = platform().indexedDB.open(database);
   let isNew = false;

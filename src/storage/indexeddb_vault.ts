@@ -19,7 +19,6 @@ const TRIES_MAX = 5;
 /** Before the second try; before each further one so much longer. */
 const RETRY_MS = 25;
 
-/** The vault of the database `name` of this origin. */
 export function indexedDbVault(name: string): KeyVault {
   // A connection for each call: they are few, and an open one would hold up
   // whoever removes the database.

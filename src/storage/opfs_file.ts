@@ -16,7 +16,6 @@ import type { StorageFile } from "./storage.ts";
 export interface FileHost {
   readonly guard: Guard;
   readonly watch: BrowserWatch;
-  /** An open handle of the file was closed. */
   closed(file: PoolFile): void;
 }
 

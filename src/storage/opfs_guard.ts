@@ -120,7 +120,6 @@ const ROOT_BYTES = 46;
 
 /** Which table is the one. */
 export interface Root {
-  /** Of the pool, for as long as it exists. */
   readonly identity: Uint8Array;
   /** Counts the roots that were written. */
   readonly sequence: number;

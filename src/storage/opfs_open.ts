@@ -112,7 +112,6 @@ async function openFenced(
   return new OpfsStorage({ ...opened, isDamaged });
 }
 
-/** Opens a file, waiting for who has it exclusively. */
 async function acquire(
   folder: OpfsFolder,
   name: string,

@@ -26,7 +26,6 @@ export async function openHandle(
   return await entry.createSyncAccessHandle({ mode });
 }
 
-/** Is this file held by somebody who still lives? */
 export async function isHeld(
   folder: OpfsFolder,
   name: string,

@@ -43,7 +43,6 @@ export class Stock {
     );
   }
 
-  /** Takes a spare back that was not used. */
   putBack(file: PoolFile): void {
     this.#spares.push(file);
   }

@@ -97,7 +97,6 @@ export class OpfsStorage implements BrowserStorage {
     this.#host = { guard, watch: this.#watch, closed };
   }
 
-  /** Opens what stands at the root, and some spares. */
   async start(): Promise<void> {
     await this.prepare("");
     this.#watch.start();
@@ -263,7 +262,6 @@ export class OpfsStorage implements BrowserStorage {
     this.#settle(file);
   }
 
-  /** What becomes of a file that nobody has open. */
   #settle(file: PoolFile): void {
     if (this.#isClosed) return this.#closeHandle(file);
     if (file.users > 0) return;

@@ -115,7 +115,6 @@ class ReadOnlyStorage implements Storage {
   }
 }
 
-/** A file beneath, and what was written over it. */
 class Changed {
   readonly #inner: Storage;
   readonly #name: string;

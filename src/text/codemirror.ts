@@ -93,7 +93,6 @@ class Bound<S extends Schema> {
     });
   }
 
-  /** Makes the editor show the text as it is. */
   #show(): void {
     const { doc } = this.#view.state;
     const changes = splicesOf(doc.toString(), linesOf(this.#live.text))

@@ -14,7 +14,6 @@
 import { limits } from "../base/limits.ts";
 import type { TextId, TextRun, TextState } from "../schema/text_state.ts";
 
-/** What is known of the order of a text. */
 export interface TextOrder {
   /** Would it take Yjs more than `textStepsMax` steps? */
   readonly isTooMuch: boolean;
@@ -229,7 +228,6 @@ function pieceAt({ clocks, first }: Pieces, clock: number): number {
   return first + low;
 }
 
-/** Clocks before which runs are torn apart, by client. */
 function cutsOf(clients: TextState["clients"]): Map<number, number[]> {
   const cuts = new Map<number, number[]>();
   const cut = (id: TextId | undefined, more: number) => {

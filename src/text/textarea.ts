@@ -222,7 +222,6 @@ export function timerOf(page: TextWindow) {
   };
 }
 
-/** Hears of an event; the result ends it. */
 export function listen(
   target: Pick<TextWindow, "addEventListener" | "removeEventListener">,
   type: string,

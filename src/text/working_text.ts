@@ -19,7 +19,6 @@ import { orderOf } from "./effort.ts";
 import { freshIn, isSurelySame } from "./fresh.ts";
 import { changeIn, docOf, putBetween, rootOf, updateOf } from "./yjs.ts";
 
-/** A document, and the state that it is of. */
 export class WorkingText implements TextView {
   readonly doc: Y.Doc;
   #state: TextState;

@@ -178,7 +178,6 @@ export function changeIn(
   return normalText(clients);
 }
 
-/** An item of a document, from a clock on. */
 function runOf(
   { id: { client, clock }, length, content, origin, rightOrigin }: Y.Item,
   from: number,

@@ -76,7 +76,6 @@ const schemaModule: Expected<Target> = {
   hint: 'export default defineSchema("…", { … })',
 };
 
-/** The schema that the module of `--schema` exports. */
 async function loadSchema(
   { schema: path, collection }: ImportOptions,
 ): Promise<Target | undefined> {
@@ -147,7 +146,6 @@ async function inferTarget(
   return target;
 }
 
-/** The rows of an input under a progress bar. */
 async function* watched(
   { err }: Context,
   input: Input,

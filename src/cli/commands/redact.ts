@@ -71,7 +71,6 @@ async function keyOf(
     : await readKeyFile(path) ?? missing(path);
 }
 
-/** The root key's secret, where the folder has it. */
 export function rootSecretOf(database: Database): Uint8Array {
   const { rootSecret } = internalsOf(database).keyring;
   if (rootSecret !== undefined) return rootSecret;

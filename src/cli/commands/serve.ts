@@ -105,7 +105,6 @@ function aborted(signal: AbortSignal): Promise<void> {
   );
 }
 
-/** What is known of a server that has started. */
 interface Started {
   readonly url: string;
   readonly rootKey: Uint8Array;
