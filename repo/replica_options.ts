@@ -8,10 +8,9 @@ import type { LentChain } from "./graph/continuity.ts";
 import type { Door } from "./admission/door.ts";
 import type { Mode, RepositoryName } from "./commit/genesis.ts";
 import type { LoadedReplica } from "./loaded_replica.ts";
-import type { ItemName } from "./state/state.ts";
+import type { ItemName, ViewOf } from "./state/state.ts";
 import type { LogReader } from "./log/reader.ts";
 import type { Session } from "./commit/session.ts";
-import type { ViewOf } from "./state/state.ts";
 
 export interface OpenReplicaOptions {
   readonly storage: Storage;

@@ -31,7 +31,13 @@ import {
 import type { Redaction } from "../repo/commit/redaction.ts";
 import { retiredBy, type Retirement } from "../repo/commit/retirement.ts";
 import type { Void } from "../repo/commit/void.ts";
-import type { Mode, Replica, RepositoryName } from "../repo/mod.ts";
+import {
+  isBatch,
+  type Mode,
+  recordKind,
+  type Replica,
+  type RepositoryName,
+} from "../repo/mod.ts";
 import { boundedPatches } from "../repo/admission/merge_gate.ts";
 import { encodeGenesis, genesisId } from "../repo/commit/genesis.ts";
 import { rights } from "../sync/conversation.ts";
@@ -56,7 +62,6 @@ import { forbidden, type Readers } from "./readers.ts";
 import type { RevocationList } from "./revocations.ts";
 import type { Sessions } from "./sessions.ts";
 import type { Tracing } from "./tracing.ts";
-import { isBatch, recordKind } from "../repo/mod.ts";
 
 export interface HookParts {
   readonly hub: Hub;

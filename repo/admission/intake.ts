@@ -26,9 +26,6 @@ import type { CommitReader } from "../history/commit_reader.ts";
 import { countEqual, isSilent, payloadAt } from "../history/known_commits.ts";
 import { isBatch, recordKind, travels } from "../log/format.ts";
 import type { ReceiveOptions } from "../port.ts";
-import type { RefusedCommit } from "../refusal/void_commits.ts";
-import type { LoadedReplica } from "../loaded_replica.ts";
-import { ChangeList } from "../state/state.ts";
 import {
   type Cut,
   decodeCut,
@@ -37,8 +34,11 @@ import {
   encodeResolution,
   GIVEN_UP,
   type Refusal,
+  type RefusedCommit,
   type Resolution,
 } from "../refusal/void_commits.ts";
+import type { LoadedReplica } from "../loaded_replica.ts";
+import { ChangeList } from "../state/state.ts";
 import { lateRefusing } from "../refusal/late_refusing.ts";
 import { type OwnChain, receiveBack } from "./set_back.ts";
 

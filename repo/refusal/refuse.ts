@@ -24,17 +24,17 @@ import type { CommitReader } from "../history/commit_reader.ts";
 import { isSilent } from "../history/known_commits.ts";
 import type { LoadedReplica } from "../loaded_replica.ts";
 import { RECORD_HEADER_BYTES, recordKind } from "../log/format.ts";
-import type { RefusedCommit } from "./void_commits.ts";
-import type { VoidParts } from "./cut.ts";
-import { foldAnew, Touched } from "./refold.ts";
-import { lostUnits } from "./reissue.ts";
 import {
   type Cut,
   encodeRefusal,
   GIVEN_UP,
+  type RefusedCommit,
   type RefusedRecord,
   REISSUED,
 } from "./void_commits.ts";
+import type { VoidParts } from "./cut.ts";
+import { foldAnew, Touched } from "./refold.ts";
+import { lostUnits } from "./reissue.ts";
 
 export interface Refuser {
   readonly signer: SessionSigner;

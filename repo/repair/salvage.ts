@@ -29,13 +29,11 @@ import type { Arrival } from "../admission/arrival.ts";
 import { decodeBatch, payloadOf } from "../commit/batch.ts";
 import { flag } from "../../src/base/layout.ts";
 import type { Graph } from "../graph/graph.ts";
-import { SALVAGE } from "../log/format.ts";
-import type { ItemName } from "../state/state.ts";
+import { recordKind, SALVAGE } from "../log/format.ts";
+import type { ItemName, State, ViewOf } from "../state/state.ts";
 import type { SavedCells } from "../checkpoint/saved_state.ts";
-import type { State, ViewOf } from "../state/state.ts";
 import { getOrMake, lowerBound } from "../../src/base/collections.ts";
 import { readChain } from "../commit/commit.ts";
-import { recordKind } from "../log/format.ts";
 
 /** First bytes of the file. */
 export const SALVAGE_MAGIC = "SHEAFSAV";

@@ -25,7 +25,7 @@ import {
   withPayloads,
 } from "../commit/batch.ts";
 import { batchLeft, isOf } from "../redaction/erased.ts";
-import type { ItemName } from "../state/state.ts";
+import type { ItemName, ViewOf } from "../state/state.ts";
 import { erase } from "../../src/schema/erasure.ts";
 import { chainBytes } from "../commit/commit.ts";
 import { recordKind, SALVAGE } from "../log/format.ts";
@@ -40,7 +40,6 @@ import {
   type SalvagedBatch,
 } from "./salvage.ts";
 import type { SavedCells, SavedState } from "../checkpoint/saved_state.ts";
-import type { ViewOf } from "../state/state.ts";
 import { decodeCut, VoidCommits } from "../refusal/void_commits.ts";
 import { getOrMake } from "../../src/base/collections.ts";
 

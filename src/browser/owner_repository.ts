@@ -10,7 +10,7 @@
  */
 
 import { batchHead } from "../../repo/commit/batch.ts";
-import type { Replica } from "../../repo/mod.ts";
+import { isBatch, type Replica } from "../../repo/mod.ts";
 import { DatabaseError } from "../base/errors.ts";
 import { limits } from "../base/limits.ts";
 import type { World } from "../base/world.ts";
@@ -42,7 +42,6 @@ import {
 } from "./owner_members.ts";
 import { RepositoryReports } from "./owner_repository_reports.ts";
 import { whenLoaded } from "./tab_late.ts";
-import { isBatch } from "../../repo/mod.ts";
 import { isOver } from "../../repo/graph/continuity.ts";
 
 /** The point before everything: a tab that is told it reads the whole log. */

@@ -11,10 +11,9 @@
 
 import { fromBase64, toBase64 } from "../base/bytes.ts";
 import { batchHead } from "../../repo/commit/batch.ts";
-import type { OwnRecord } from "../../repo/mod.ts";
+import { isBatch, type OwnRecord } from "../../repo/mod.ts";
 import { ownerLock } from "./locks.ts";
 import { isRecords } from "./messages.ts";
-import { isBatch } from "../../repo/mod.ts";
 
 export interface KeptTexts {
   readonly length: number;

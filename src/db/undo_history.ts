@@ -20,7 +20,12 @@ import type { ItemName, Noted } from "../../repo/mod.ts";
 import { isOneOf } from "./items.ts";
 import "./repository.ts";
 import "./repository_sync.ts";
-import { Inversion, type UndoParts, type UndoResult } from "./undo_apply.ts";
+import {
+  Inversion,
+  MarkNames,
+  type UndoParts,
+  type UndoResult,
+} from "./undo_apply.ts";
 import {
   type FieldMark,
   type Mark,
@@ -28,7 +33,6 @@ import {
   plainStamp,
   slotOf,
 } from "./undo_marks.ts";
-import { MarkNames } from "./undo_apply.ts";
 import { Write } from "./write.ts";
 import { decodeSteps, encodeSteps } from "./undo_file.ts";
 

@@ -4,9 +4,8 @@
 
 import type { CommitSummary } from "../db/history.ts";
 import type { Repository } from "../db/repository.ts";
-import { clockOf, element, shape } from "./element.ts";
+import { clockOf, element, shape, type View } from "./element.ts";
 import { type Graph, type GraphRow, layOut } from "./lanes.ts";
-import type { View } from "./element.ts";
 
 /** As many as a person looks through. */
 const COMMITS_MAX = 200;

@@ -3,7 +3,7 @@
  * and synced, as it happens.
  */
 
-import { element, shape } from "./element.ts";
+import { element, shape, type View } from "./element.ts";
 import {
   formatMs,
   heightOf,
@@ -11,7 +11,6 @@ import {
   type Stage,
   stages,
 } from "./latencies.ts";
-import type { View } from "./element.ts";
 
 const WRITES_MAX = 200;
 const WIDTH_MAX = 640;

@@ -21,12 +21,11 @@ import type { Database } from "../db/database.ts";
 import { observe, type Observed } from "../db/observe.ts";
 import type { Repository } from "../db/repository.ts";
 import { CommitsView } from "./commits_view.ts";
-import { element } from "./element.ts";
+import { element, type View } from "./element.ts";
 import { LatencyView } from "./latency_view.ts";
 import { QueriesView } from "./queries_view.ts";
 import { style } from "./style.ts";
 import { SyncView } from "./sync_view.ts";
-import type { View } from "./element.ts";
 
 /** How it comes up. */
 export interface InspectOptions {

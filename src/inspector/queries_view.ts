@@ -4,9 +4,8 @@
  */
 
 import type { LiveCost } from "../db/observe.ts";
-import { element } from "./element.ts";
+import { element, type View } from "./element.ts";
 import { formatMs } from "./latencies.ts";
-import type { View } from "./element.ts";
 
 /** The dearest ones are enough. */
 const ROWS_MAX = 100;

@@ -5,8 +5,7 @@
 
 import type { Frame } from "../db/observe.ts";
 import type { Repository } from "../db/repository.ts";
-import { clockOf, element } from "./element.ts";
-import type { View } from "./element.ts";
+import { clockOf, element, type View } from "./element.ts";
 
 const FRAMES_MAX = 200;
 

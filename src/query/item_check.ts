@@ -1,8 +1,13 @@
 /** Conditions asked of an item: compiled once into a chain of closures. */
 
 import type { Item, Value } from "../schema/patch.ts";
-import type { Condition, Contains, Equal, Leaf } from "./condition.ts";
-import { keyMatches } from "./condition.ts";
+import {
+  type Condition,
+  type Contains,
+  type Equal,
+  keyMatches,
+  type Leaf,
+} from "./condition.ts";
 import { isText, keyOf, sameScalar } from "./value.ts";
 
 export type ItemTest = (item: Item) => boolean;

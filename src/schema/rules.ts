@@ -15,9 +15,8 @@ import { limits } from "../base/limits.ts";
 import { isHistory, isThere } from "./cell.ts";
 import type { Cells } from "./judge.ts";
 import { show } from "./names.ts";
-import { denial } from "./rule_look_ups.ts";
+import { type Around, denial, LookUps } from "./rule_look_ups.ts";
 import { ruleItem } from "./rule_item.ts";
-import { type Around, LookUps } from "./rule_look_ups.ts";
 import {
   isNeverAsked,
   matchPattern,

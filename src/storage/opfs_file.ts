@@ -9,8 +9,7 @@ import type { DatabaseError } from "../base/errors.ts";
 import type { BrowserWatch } from "./browser_watch.ts";
 import { lostForWriting, storageFailure } from "./failure.ts";
 import type { Guard } from "./opfs_guard.ts";
-import type { AccessHandle } from "./opfs_types.ts";
-import { resize, writeAll } from "./opfs_types.ts";
+import { type AccessHandle, resize, writeAll } from "./opfs_types.ts";
 import type { StorageFile } from "./storage.ts";
 
 export interface FileHost {

@@ -15,8 +15,7 @@ import {
   type TableChange,
   TableEncoder,
 } from "./opfs_table.ts";
-import type { AccessHandle } from "./opfs_types.ts";
-import { writeAll } from "./opfs_types.ts";
+import { type AccessHandle, writeAll } from "./opfs_types.ts";
 
 /** Zeros behind a new table's records: room that is there when the medium is full. */
 const ROOM_BYTES = 64 * 1024;

@@ -21,8 +21,8 @@ import {
   type AccessOptions,
   nameOf,
   type OpfsFolder,
+  writeAll,
 } from "./opfs_types.ts";
-import { writeAll } from "./opfs_types.ts";
 
 const FOLDER = "sheaf";
 /** Between two tries to get a handle that somebody else has. */

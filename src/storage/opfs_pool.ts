@@ -11,8 +11,8 @@ import {
   type AccessOptions,
   nameOf,
   type OpfsFolder,
+  resize,
 } from "./opfs_types.ts";
-import { resize } from "./opfs_types.ts";
 
 const SHARED = "readwrite-unsafe";
 

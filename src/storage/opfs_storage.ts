@@ -10,15 +10,17 @@ import { toHex } from "../base/bytes.ts";
 import type { DatabaseError } from "../base/errors.ts";
 import { limits } from "../base/limits.ts";
 import {
+  type BrowserStorage,
   closedError,
   evicted,
   fileLost,
   isOver,
   missingForRename,
   notPrepared,
+  PreparedFolders,
+  type StorageIncident,
   tableDamaged,
 } from "./browser_storage.ts";
-import type { BrowserStorage, StorageIncident } from "./browser_storage.ts";
 import { BrowserWatch } from "./browser_watch.ts";
 import { storageFailure } from "./failure.ts";
 import { InstanceLock } from "./instance_lock.ts";
@@ -29,15 +31,13 @@ import {
   folderOf,
   foldersIn,
 } from "./names.ts";
-import type { Fence, Root } from "./opfs_guard.ts";
+import { type Fence, Guard, type Root } from "./opfs_guard.ts";
 import { type FileHost, OpfsFile, type PoolFile } from "./opfs_file.ts";
-import { Guard } from "./opfs_guard.ts";
 import { Names, Table } from "./opfs_names.ts";
 import { openHandle, type Pool } from "./opfs_pool.ts";
 import { closeHandle, Stock } from "./opfs_stock.ts";
 import { parseFileId, type TableChange } from "./opfs_table.ts";
 import { nameOf } from "./opfs_types.ts";
-import { PreparedFolders } from "./browser_storage.ts";
 import type { OpenFileOptions, StorageFile, StorageUsage } from "./storage.ts";
 
 export interface OpenedPool {
