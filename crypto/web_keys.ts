@@ -42,7 +42,6 @@ export interface Subtle {
 /** Signed once with each new key: a platform is believed when it knows its own signature (law 6). */
 const EXAMPLE = encodeText("sheaf web key 1\n");
 
-/** The platform's; `undefined` in a page that was not loaded securely. */
 function platform(): Subtle | undefined {
   // Proof: the platform's own is a superset of what is used.
   return crypto.subtle as unknown as Subtle | undefined;

@@ -65,7 +65,6 @@ import type { Tracing } from "./tracing.ts";
 
 export interface HookParts {
   readonly hub: Hub;
-  /** Whom the rules let read; `undefined` where there are none. */
   readonly readers: Readers | undefined;
   readonly judge: Judge;
   readonly restores: RestoreReport;

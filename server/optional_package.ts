@@ -8,7 +8,6 @@ import { DatabaseError } from "../src/base/errors.ts";
 /** What a platform says of a package that is not there. */
 const MISSING = ["ERR_MODULE_NOT_FOUND", "MODULE_NOT_FOUND"];
 
-/** Loads what imports a package; `undefined` where the package is missing. */
 export async function loadOptional<T>(
   load: () => Promise<T>,
 ): Promise<T | undefined> {

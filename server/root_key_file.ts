@@ -23,7 +23,6 @@ export interface FileKey {
   readonly certificate?: Uint8Array;
 }
 
-/** Reads a root secret; `undefined` when there is no such file. */
 export async function readRootKeyFile(
   path: string,
 ): Promise<Uint8Array | undefined> {

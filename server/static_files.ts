@@ -134,7 +134,6 @@ function isWithin(path: string, folder: string): boolean {
   return path === folder || path.startsWith(`${folder}${sep}`);
 }
 
-/** The plain names in a path; `undefined` when one is none. */
 function segmentsOf(pathname: string): string[] | undefined {
   const segments: string[] = [];
   for (const raw of pathname.split("/")) {

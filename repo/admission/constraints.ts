@@ -37,9 +37,7 @@ import { getOrMake } from "../../src/base/collections.ts";
 export interface WrittenItem {
   readonly collection: string;
   readonly id: string;
-  /** `undefined` when it was not there. */
   readonly before: Shown | undefined;
-  /** `undefined` when it is gone. */
   readonly after: Shown | undefined;
 }
 
@@ -85,7 +83,6 @@ class Constrained {
     return this.constraints.schema.name;
   }
 
-  /** Its table; `undefined` while nothing was ever written to it. */
   get table(): Table | undefined {
     return this.#table;
   }

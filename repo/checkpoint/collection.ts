@@ -149,7 +149,6 @@ function* writeHeap(
   return { stream: { first, bytes }, places };
 }
 
-/** A cell's bytes for the heap; `undefined` when it is in the log. */
 function heapContent(
   { cells, base }: Picture,
   ordinal: number,

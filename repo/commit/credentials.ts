@@ -103,7 +103,6 @@ export function isTakenUnsigned(kind: number): boolean {
   return name !== undefined && kinds[name].inEveryMode === true;
 }
 
-/** Reads a record of such a kind; `SyntaxError` when it is none. */
 export function decodeCredential(kind: number, bytes: Uint8Array): Credential {
   const what = nameOfKind(kind);
   assert(what !== undefined, "only credentials are read so");

@@ -99,7 +99,6 @@ export function encodeErasure(said: Omit<Erasure, "bytes">): Uint8Array {
   return encodeRecord(FORMAT, erasureLayout, said);
 }
 
-/** Reads such a note; `SyntaxError` when it is none. */
 export function decodeErasure(foreign: Uint8Array): Erasure {
   const bytes = foreign.slice();
   return { ...decodeRecord(FORMAT, erasureLayout, bytes), bytes };

@@ -52,7 +52,6 @@ export function decodeVector(bytes: Uint8Array): VersionVector {
   return vector;
 }
 
-/** Reads a vector; `SyntaxError` when there is none. */
 export function readVector(reader: ByteReader): VersionVector {
   const size = reader.varint();
   const vector = new Map<string, number>();

@@ -96,7 +96,6 @@ export class Graph {
     return this.#heads.size;
   }
 
-  /** One chain; `undefined` when none of its commits is known. */
   chain(name: string): Chain | undefined {
     return this.#chains.get(name);
   }

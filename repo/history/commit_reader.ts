@@ -171,7 +171,6 @@ export class CommitReader implements LoggedCommits {
     }
   }
 
-  /** Where a commit is; `undefined` when it is not in the log. */
   find(chain: string, number: number): CommitEntry | undefined {
     this.#extend();
     return this.#index.find(chain, number);

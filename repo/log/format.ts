@@ -112,7 +112,6 @@ export function segmentName(index: number): string {
   return `log-${index.toString().padStart(8, "0")}`;
 }
 
-/** The index in a segment's file name; `undefined` for other names. */
 export function parseSegmentName(name: string): number | undefined {
   return /^log-\d{8}$/.test(name) ? Number(name.slice(4)) : undefined;
 }

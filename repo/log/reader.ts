@@ -124,7 +124,6 @@ export interface LoadedSegment {
   readonly name: string;
   readonly file: StorageFile;
   readonly size: number;
-  /** `undefined` when the header was never written. */
   readonly segment: Segment | undefined;
   readonly damage?: DatabaseError;
   /** Was its header mended just now? It is not durable yet. */

@@ -212,7 +212,6 @@ export class Salvage {
     );
   }
 
-  /** What has not come back; `undefined` when all has. */
   lost(graph: Graph, state: State): Lost | undefined {
     if (this.isDone(graph)) return undefined;
     let [missing, uncertain] = [0, 0];

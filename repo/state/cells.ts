@@ -34,7 +34,6 @@ export class Cells {
     return this.#size;
   }
 
-  /** The cell of an ordinal; `undefined` when it is not in memory. */
   get(ordinal: number): Cell | undefined {
     const chunk = this.#cells[ordinal >>> CHUNK_BITS];
     return chunk === undefined ? undefined : chunk[ordinal & MASK];

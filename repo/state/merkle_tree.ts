@@ -32,7 +32,6 @@ export interface Leaf extends ItemName {
 /** Two items or more, by their next half-byte. */
 interface Branch {
   readonly below: (Node | undefined)[];
-  /** `undefined` until it is asked for. */
   digest: string | undefined;
 }
 

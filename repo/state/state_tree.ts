@@ -111,7 +111,6 @@ class Unread implements Kept {
     if (length > 0) this.#table.load(ordinals);
   }
 
-  /** The ordinal to be read next; `undefined` when nothing is left. */
   get first(): number | undefined {
     return this.#next < this.#end ? this.#next : this.#changed.at(-1);
   }

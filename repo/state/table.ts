@@ -147,7 +147,6 @@ export class Table implements Source {
     return isBlank(cell) ? undefined : cell;
   }
 
-  /** The item of an ordinal; `undefined` when it is deleted. */
   itemAt(ordinal: number): Item | undefined {
     const cells = this.#cells;
     const item = cells.itemAt(ordinal);

@@ -42,7 +42,6 @@ import {
 export interface Done<R> {
   readonly result: R;
   readonly durability: Durability;
-  /** Where its commit stands; `undefined` when nothing was written. */
   readonly commit: Position | undefined;
 }
 

@@ -40,7 +40,6 @@ export function encodeText(text: string): Uint8Array {
   return encoder.encode(text);
 }
 
-/** The string of UTF-8 bytes; `SyntaxError` when they are not UTF-8. */
 export function decodeText(bytes: Uint8Array): string {
   try {
     return utf8.decode(bytes);
@@ -74,7 +73,6 @@ export function portableHex(bytes: Uint8Array): string {
   return text;
 }
 
-/** Bytes of a hexadecimal string; `SyntaxError` when it is none. */
 export function fromHex(text: string): Uint8Array<ArrayBuffer> {
   return "fromHex" in Uint8Array
     ? Uint8Array.fromHex(text)

@@ -118,7 +118,6 @@ export function hasCode(
   return error instanceof DatabaseError && codes.includes(error.code);
 }
 
-/** Why a write failed, as a `DatabaseError`. */
 export function asFailure(cause: unknown, message: string): DatabaseError {
   return cause instanceof DatabaseError
     ? cause

@@ -28,7 +28,6 @@ export interface Locks {
   query(): Promise<{ readonly held?: readonly { readonly name?: string }[] }>;
 }
 
-/** The platform's locks; `undefined` where it has none. */
 export function webLocks(): Locks | undefined {
   const platform = globalThis as {
     readonly navigator?: { readonly locks?: Locks };

@@ -340,7 +340,6 @@ class SmallFiles {
     this.#storage = storage;
   }
 
-  /** The bytes of a file; `undefined` when it was never written. */
   read(folder: string, name: unknown): Promise<Uint8Array | undefined> {
     return this.#file(folder, name).read();
   }

@@ -149,7 +149,6 @@ function isWhole(message: OwnerMessage): boolean {
     message.sync.status !== undefined;
 }
 
-/** Reads what arrived; `undefined` where it is no message of ours. */
 export function parseEnvelope(data: unknown): Parsed | undefined {
   if (!stranger(data)) return undefined;
   const envelope = data as Envelope; // Its fields are looked at one by one below.

@@ -70,7 +70,6 @@ export async function targetOf(
   return { schema: defineSchema(name, Object.fromEntries(builders)), fields };
 }
 
-/** A key-value store's entries; `undefined` when the collection is none. */
 export function storeTarget(collection: string): Target | undefined {
   const store = storeName(collection);
   return store === undefined
@@ -78,7 +77,6 @@ export function storeTarget(collection: string): Target | undefined {
     : { ...describe(entrySchema(store || undefined)), store };
 }
 
-/** What a module exported, or `undefined` when it is no schema. */
 export function exportedTarget(exported: unknown): Target | undefined {
   return isSchema(exported) ? describe(exported) : undefined;
 }

@@ -228,7 +228,6 @@ export class RowReader {
     this.#isText = isText;
   }
 
-  /** The draft of a row; `SyntaxError` when a value has no reading. */
   read(row: RawRow): Draft {
     const values: { [field: string]: Value } = {};
     for (const name of Object.keys(row.values)) {
@@ -277,7 +276,6 @@ function readValue(field: Field, raw: unknown, isText: boolean): Value {
 /** Kinds for which an empty text is a value. */
 const wordy: ReadonlySet<FieldKind> = new Set(["string", "enum", "text"]);
 
-/** `undefined` when `raw` cannot be read as `kind`. */
 function readKind(
   kind: FieldKind,
   element: FieldKind | undefined,

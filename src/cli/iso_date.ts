@@ -9,7 +9,6 @@ const iso =
   /^(\d{4})-(\d\d)-(\d\d)(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:Z|[+-]\d\d:\d\d))?$/;
 const expanded = /^[+-]\d{6}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
-/** The moment, or `undefined` when the text is not such a date. */
 export function parseIsoDate(text: string): Date | undefined {
   const parts = iso.exec(text);
   if (parts === null && !expanded.test(text)) return undefined;

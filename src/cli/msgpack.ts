@@ -118,7 +118,6 @@ class Unpacking {
     this.#name = name;
   }
 
-  /** What the header says; `undefined` until it was read. */
   get kinds(): readonly Field[] | undefined {
     return this.#kinds;
   }

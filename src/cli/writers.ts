@@ -106,7 +106,6 @@ function quote(text: string): string {
 /** Some readers trim white space at the ends of an unquoted cell. */
 const space = 32;
 
-/** A value as the text of one cell; `undefined` when it is missing. */
 export function toCell(value: Value): string | undefined {
   if (value === undefined) return undefined;
   if (typeof value === "string") return value;

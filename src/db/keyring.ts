@@ -300,7 +300,6 @@ export class Keyring {
     return this.#session;
   }
 
-  /** What an issuer says of it; `undefined` before the first login. */
   get certificate(): Certificate | undefined {
     return this.#certificate;
   }

@@ -103,7 +103,6 @@ export interface Keys {
   readonly sessions: readonly StoredSession[];
 }
 
-/** Reads the keys; `undefined` when there are none yet. */
 export function readKeys(storage: Storage): Keys | undefined {
   return keysAt(storage, KEYS)?.keys;
 }

@@ -400,7 +400,6 @@ function encodeLosses(
   return encodeLocal(text, genesisId);
 }
 
-/** Reads it; `undefined` where it is of no use for this repository. */
 function decodeLosses(
   bytes: Uint8Array,
   genesisId: Uint8Array,

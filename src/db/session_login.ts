@@ -53,13 +53,11 @@ export class SessionLogin {
       this.#world.now() < certificate.notAfter;
   }
 
-  /** When the certificate should be renewed; `undefined` before the first login. */
   get renewalAt(): number | undefined {
     const { certificate, obtainedAt } = this.#keyring;
     return certificate && renewalAt(certificate.notAfter, obtainedAt);
   }
 
-  /** What proves to a server who this is; `undefined` before the first login. */
   prover(): Prover | undefined {
     const certificates = this.#chain();
     if (certificates === undefined) return undefined;

@@ -8,7 +8,6 @@ import type { Position } from "../../repo/mod.ts";
 export interface Written {
   /** Where it asks for its durability. */
   readonly durability: { readonly promise: Promise<void> };
-  /** Where its commit was written; `undefined` when nothing was. */
   readonly commit?: Position | undefined;
 }
 

@@ -21,9 +21,7 @@ import { KeyIndex } from "./key_index.ts";
 
 export interface KeptChange {
   readonly key: string;
-  /** `undefined` when it was not there. */
   readonly before: Item | undefined;
-  /** `undefined` when it is not there now. */
   readonly after: Item | undefined;
   readonly why: "set" | "deleted" | "expired";
 }

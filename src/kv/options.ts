@@ -56,7 +56,6 @@ function invalid(why: string): never {
   throw new DatabaseError("invalid-option", why);
 }
 
-/** The moment at which an entry expires; `undefined` when it does not. */
 export function expiryFrom(
   options: ExpiryOptions,
   world: World,

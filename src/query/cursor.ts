@@ -76,7 +76,6 @@ function readPlace(order: readonly OrderTerm[], parsed: unknown): Place {
   return { ...Object.fromEntries(values), id };
 }
 
-/** `SyntaxError` when it is not base64, not checked, or no JSON. */
 function parseBody(cursor: string): unknown {
   if (cursor.length > cursorLengthMax) throw garbage();
   const bytes = fromBase64(cursor);

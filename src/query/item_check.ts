@@ -12,7 +12,6 @@ import { isText, keyOf, sameScalar } from "./value.ts";
 
 export type ItemTest = (item: Item) => boolean;
 
-/** A test for all of these conditions; `undefined` when there are none. */
 export function compileItemTests(
   parts: readonly Condition[],
 ): ItemTest | undefined {

@@ -83,7 +83,6 @@ export function isBehind(
   return compareByTerms(order, item, place) > 0;
 }
 
-/** Orders ordinals by columns; `undefined` when a column is missing. */
 export function compileColumnOrder(
   order: readonly OrderTerm[],
   columns: readonly (Column | undefined)[],

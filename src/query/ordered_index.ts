@@ -130,7 +130,6 @@ export class OrderedIndex extends Chunks {
     this.#marks = grown;
   }
 
-  /** Takes an item's new state; `undefined` when it is gone. */
   update(ordinal: number, item: Item | undefined): void {
     if (ordinal >= this.#known) this.#grow(ordinal + 1);
     const present = this.#marks[ordinal] === isHere;

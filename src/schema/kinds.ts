@@ -36,7 +36,6 @@ export function isRich(kind: FieldKind): boolean {
   return fieldKinds[kind] >= fieldKinds.counter;
 }
 
-/** The kind with this number; `SyntaxError` when there is none. */
 export function kindOf(number: number): FieldKind {
   const kind = kinds.find((kind) => fieldKinds[kind] === number);
   if (kind === undefined) {

@@ -253,7 +253,6 @@ function withEdit(
   };
 }
 
-/** How a written field merges; `undefined` where a greater class holds it. */
 function mergeFor(
   cell: Cell,
   { states }: Edit,

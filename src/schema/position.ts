@@ -97,7 +97,6 @@ function previous(whole: string): string | undefined {
   return head + "z".repeat(wholeLength(head));
 }
 
-/** The digits one up or down; `undefined` when they run out. */
 function step(digits: string, by: 1 | -1): string | undefined {
   const wrap = by === 1 ? "0" : "z";
   for (let i = digits.length - 1; i >= 0; i--) {

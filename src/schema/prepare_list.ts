@@ -23,7 +23,6 @@ import {
 } from "./validate.ts";
 
 interface Slot {
-  /** The element that goes there; `undefined` for a new one. */
   readonly old: Element | undefined;
   readonly value: Value;
   /** Must it leave its position? */

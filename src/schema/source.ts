@@ -32,9 +32,7 @@ export type Column = NumberColumn | WordColumn;
 
 export interface ItemChange {
   readonly ordinal: number;
-  /** `undefined` when it was not there. */
   readonly before: Item | undefined;
-  /** `undefined` when it is gone. */
   readonly after: Item | undefined;
 }
 

@@ -30,7 +30,6 @@ export interface TextRun extends TextSpan {
   /** Left of the first unit; each other one has its predecessor there. */
   readonly left: TextId | undefined;
   readonly right: TextId | undefined;
-  /** `undefined` when they are deleted. */
   readonly text: string | undefined;
 }
 

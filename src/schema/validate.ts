@@ -18,7 +18,6 @@ export interface SchemaField {
   readonly name: string;
   readonly kind: FieldKind;
   readonly isOptional: boolean;
-  /** What a create fills in; `undefined` when there is nothing. */
   initial: Value;
   readonly options: ReadonlySet<string> | undefined;
   readonly inner: SchemaField | undefined;

@@ -62,7 +62,6 @@ export interface DiskCalls {
   unlinkSync(path: string): void;
 }
 
-/** The calls here; `undefined` where there is no disk. */
 export function diskCalls(): DiskCalls | undefined {
   const { Deno: deno } = globalThis as { Deno?: DenoFileSystem };
   if (deno?.openSync !== undefined) return denoCalls(deno);

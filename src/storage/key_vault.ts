@@ -9,7 +9,6 @@
 export interface KeyVault {
   /** Keeps a key; it is durable when this resolves. */
   put(publicKey: Uint8Array, key: object): Promise<void>;
-  /** The key; `undefined` where there is none, any more or yet. */
   get(publicKey: Uint8Array): Promise<unknown>;
   remove(publicKey: Uint8Array): Promise<void>;
 }

@@ -20,7 +20,6 @@ export interface FileHost {
 
 export class PoolFile {
   readonly id: string;
-  /** Its name in the storage; `undefined` while it has none. */
   name: string | undefined;
   /** Present while its folder is prepared. */
   handle: AccessHandle | undefined;

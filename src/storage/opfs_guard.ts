@@ -198,7 +198,6 @@ export class Fence {
   }
 }
 
-/** The root in a slot; `undefined` when it is not whole. */
 function parseRoot(bytes: Uint8Array): Root | undefined {
   const reader = new ByteReader(bytes);
   if (!equalBytes(reader.take(MAGIC.length), MAGIC)) return undefined;

@@ -47,7 +47,6 @@ export function fileId(term: number, number: number): string {
   return `${term}-${number}`;
 }
 
-/** Term and number of a pool's file; `undefined` when it is none. */
 export function parseFileId(id: string): [number, number] | undefined {
   const parts = FILE_ID.exec(id);
   return parts === null ? undefined : [Number(parts[1]), Number(parts[2])];
@@ -149,7 +148,6 @@ function recordCrc(
   return crc32(body, crc32(seed.view()));
 }
 
-/** The body of the record at `at`; `undefined` when there is none. */
 function bodyAt(
   bytes: Uint8Array,
   at: number,
