@@ -12,6 +12,7 @@ import { decodeCell, decodeItem } from "../../src/schema/cell_codec.ts";
 import type { View } from "../../src/schema/view.ts";
 import type { Cells } from "../state/cells.ts";
 import { type CollectionPlace, DATA } from "./layout.ts";
+import { endOfRun } from "./log_rows.ts";
 import { PageStream } from "./page_file.ts";
 import type { Tables } from "./tables.ts";
 
@@ -95,28 +96,16 @@ export class Heap {
     isWhole = false,
   ): void {
     for (let i = 0, end = 0; i < count; i++) {
-      if (i === end) end = endOfRun(addresses, i, count);
+      if (i === end) {
+        const limit = addresses[i]! + READ_MAX;
+        end = endOfRun(addresses, i, count, limit, GAP_MAX);
+      }
       // The last cell of a run mostly fits in what is read behind its address.
       const isLast = i === end - 1;
       const ahead = isLast ? 0 : addresses[end - 1]! - addresses[i]! + DATA;
       this.read(addresses[i]!, ordinals[i]!, cells, idAt, ahead, isWhole);
     }
   }
-}
-
-/** The first row that is not read together with row `from`. */
-function endOfRun(
-  addresses: Float64Array,
-  from: number,
-  count: number,
-): number {
-  const last = addresses[from]! + READ_MAX;
-  let end = from + 1;
-  while (
-    end < count && addresses[end]! <= last &&
-    addresses[end]! - addresses[end - 1]! <= GAP_MAX
-  ) end++;
-  return end;
 }
 
 /** Rows to read from the log. */

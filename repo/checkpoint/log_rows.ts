@@ -86,7 +86,7 @@ export class LogRows {
   ): Generator<void> {
     for (let row = 0; row < count;) {
       const start = addresses[row]! - addresses[row]! % LOG_PAGE;
-      const end = endOfRun(addresses, row, count, start + CHUNK);
+      const end = endOfRun(addresses, row, count, start + CHUNK, GAP_MAX);
       const wanted = addresses[end - 1]! + 2 * this.#likely - start;
       const length = Math.min(CHUNK, Math.ceil(wanted / LOG_PAGE) * LOG_PAGE);
       const bytes = this.#read(start, length, bufferOf(length));
@@ -104,16 +104,20 @@ export class LogRows {
   #read(start: number, length: number, target: Uint8Array): Uint8Array {
     const size = Math.min(length, this.#covers - start);
     if (!(size > 0)) throw damaged(start, "an address lies behind its end");
-    const bytes = target.subarray(0, size);
-    for (let at = 0; at < size;) {
-      const read = this.#readLog(bytes.subarray(at), start + at);
-      if (read === 0) throw damaged(start + at, "it ends too early");
-      at += read;
-    }
+    const bytes = this.#fill(target.subarray(0, size), start);
     for (let at = 0; at < size; at += LOG_PAGE) {
       this.#check(bytes.subarray(at, at + LOG_PAGE), (start + at) / LOG_PAGE);
     }
     return bytes;
+  }
+
+  #fill(target: Uint8Array, address: number): Uint8Array {
+    for (let at = 0; at < target.length;) {
+      const read = this.#readLog(target.subarray(at), address + at);
+      if (read === 0) throw damaged(address + at, "it ends too early");
+      at += read;
+    }
+    return target;
   }
 
   checkAt(page: number): number {
@@ -132,13 +136,8 @@ export class LogRows {
       at < end;
       at += LOG_PAGE
     ) {
-      const bytes = new Uint8Array(Math.min(LOG_PAGE, this.#covers - at));
-      let read = 0;
-      while (read < bytes.length) {
-        const more = this.#readLog(bytes.subarray(read), at + read);
-        if (more === 0) throw damaged(at + read, "it ends too early");
-        read += more;
-      }
+      const size = Math.min(LOG_PAGE, this.#covers - at);
+      const bytes = this.#fill(new Uint8Array(size), at);
       this.#anew.set(at / LOG_PAGE, crc32(bytes, (at / LOG_PAGE) >>> 0));
     }
   }
@@ -166,16 +165,17 @@ export class LogRows {
 }
 
 /** The first row that is not read together with `row`; no part of the generator, whose loops V8 interprets. */
-function endOfRun(
+export function endOfRun(
   addresses: Float64Array,
   row: number,
   count: number,
   limit: number,
+  gapMax: number,
 ): number {
   let end = row + 1;
   while (
     end < count && addresses[end]! < limit &&
-    addresses[end]! - addresses[end - 1]! <= GAP_MAX
+    addresses[end]! - addresses[end - 1]! <= gapMax
   ) end++;
   return end;
 }

@@ -133,47 +133,24 @@ export class StoredTouches {
 
   /** The bytes of all records of one kind, one after the other. */
   sweep(kind: keyof typeof touchWidths): NextRecord {
-    const { [kind]: records } = this.#places;
-    const sweep = new RecordSweep(this.#file, records, touchWidths[kind]);
-    return () => sweep.next();
+    const { [kind]: { first, count } } = this.#places;
+    const width = touchWidths[kind];
+    const part = new PagePart(this.#file, first, count, width);
+    const reads = part.sweep();
+    let bytes = new Uint8Array(0);
+    let [read, page, at] = [0, 0, 0];
+    return () => {
+      if (read++ >= count) return undefined;
+      if (at === part.perPage) [page, at] = [page + PAGE, 0];
+      if (page === bytes.length) [bytes, page] = [reads.next().value!.bytes, 0];
+      const start = page + width * at++;
+      return bytes.subarray(start, start + width);
+    };
   }
 }
 
 /** Gives the bytes of the next record, until it is asked again. */
 export type NextRecord = () => Uint8Array | undefined;
-
-/** Pages of one read. */
-const SWEPT = 16;
-
-/** Records one after the other, of which no page is kept. */
-class RecordSweep {
-  readonly #file: PageFile;
-  readonly #records: Records;
-  readonly #width: number;
-  #read = 0;
-  #pages: Uint8Array = new Uint8Array(0);
-
-  constructor(file: PageFile, records: Records, width: number) {
-    this.#file = file;
-    this.#records = records;
-    this.#width = width;
-  }
-
-  /** The bytes of the next record, until it is asked again. */
-  next(): Uint8Array | undefined {
-    const { first, count } = this.#records;
-    if (this.#read === count) return undefined;
-    const each = perPage(this.#width);
-    const page = Math.floor(this.#read / each);
-    const at = this.#read++ % each;
-    if (at === 0 && page % SWEPT === 0) {
-      const left = Math.ceil(count / each) - page;
-      this.#pages = this.#file.read(first + page, Math.min(SWEPT, left));
-    }
-    const start = page % SWEPT * PAGE + at * this.#width;
-    return this.#pages.subarray(start, start + this.#width);
-  }
-}
 
 interface Places {
   readonly covers: number;
