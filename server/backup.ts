@@ -14,6 +14,7 @@
 import { DatabaseError } from "../src/base/errors.ts";
 import { system } from "../src/base/system.ts";
 import type { World } from "../src/base/world.ts";
+import { writeWhole } from "../src/storage/small_file.ts";
 import type { Storage, StorageFile } from "../src/storage/storage.ts";
 import {
   copyLog,
@@ -87,13 +88,7 @@ async function copyFile(
 ): Promise<void> {
   const bytes = new Uint8Array(from.size());
   from.readAt(bytes, 0);
-  const file = target.open(name, { create: true })!;
-  try {
-    file.writeAt(bytes, 0);
-    await file.sync();
-  } finally {
-    file.close();
-  }
+  await writeWhole(target, name, bytes);
 }
 
 async function copyLogs(

@@ -22,6 +22,7 @@ import {
   type ValueOf,
 } from "../../src/base/layout.ts";
 import type { World } from "../../src/base/world.ts";
+import { readWhole, replaceDurably } from "../../src/storage/small_file.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import { provesContinuity } from "../graph/continuity.ts";
 import type { LoadedReplica } from "../loaded_replica.ts";
@@ -87,7 +88,8 @@ export class ServedOrder {
     if (mark === undefined) {
       world.random(epoch);
       const said = { epoch, identity: storage.identity() };
-      await writeFile(storage, loaded.folder, encodeFile(epochFile, said));
+      const bytes = encodeFile(epochFile, said);
+      await replaceDurably(storage, loaded.folder, EPOCH_FILE, bytes);
     }
     const order = new ServedOrder(world, loaded, mark, epoch);
     order.#markAll();
@@ -175,43 +177,16 @@ function goesOn(
   return isSame ? order : undefined;
 }
 
-/** Beside, then into place: a crash leaves none, or a whole one. */
-async function writeFile(
-  storage: Storage,
-  folder: string,
-  bytes: Uint8Array,
-): Promise<void> {
-  const name = `${folder}/${EPOCH_FILE}`;
-  const file = storage.open(`${name}.new`, { create: true })!;
-  try {
-    file.truncate(0);
-    file.writeAt(bytes, 0);
-    await file.sync();
-  } finally {
-    file.close();
-  }
-  storage.rename(`${name}.new`, name);
-  storage.syncFolder(folder);
-}
-
 function readFile(
   storage: Storage,
   name: string,
 ): ValueOf<typeof stored> | undefined {
-  const file = storage.open(name);
-  if (file === undefined) return undefined;
   try {
-    const size = file.size();
-    if (size > FILE_BYTES_MAX) return undefined;
-    const bytes = new Uint8Array(size);
-    return file.readAt(bytes, 0) === size
-      ? decodeFile(epochFile, bytes)
-      : undefined;
+    const bytes = readWhole(storage, name, FILE_BYTES_MAX);
+    return bytes && decodeFile(epochFile, bytes);
   } catch (cause) {
     const isOther = hasCode(cause, "format-too-new", "format-too-old");
     if (isOther || cause instanceof SyntaxError) return undefined;
     throw cause;
-  } finally {
-    file.close();
   }
 }

@@ -18,6 +18,7 @@ import {
   struct,
   u48,
 } from "../../src/base/layout.ts";
+import { readWhole, writeWhole } from "../../src/storage/small_file.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import { RECORD_HEADER_BYTES, recordSeed, REWRITING } from "../log/format.ts";
 import type { Log } from "../log/log.ts";
@@ -69,15 +70,8 @@ export async function noteRewriting(
   folder: string,
   edits: readonly Edit[],
 ): Promise<void> {
-  const name = `${folder}/${REWRITING}`;
-  const file = storage.open(name, { create: true })!;
-  try {
-    file.truncate(0);
-    file.writeAt(encodeFile(rewritingFile, { edits }), 0);
-    await file.sync();
-  } finally {
-    file.close();
-  }
+  const bytes = encodeFile(rewritingFile, { edits });
+  await writeWhole(storage, `${folder}/${REWRITING}`, bytes);
   storage.syncFolder(folder);
 }
 
@@ -93,13 +87,10 @@ export async function finishRewriting(
   folder: string,
   names: readonly string[],
 ): Promise<void> {
-  const note = storage.open(`${folder}/${REWRITING}`)!;
-  const bytes = new Uint8Array(note.size());
-  note.readAt(bytes, 0);
-  note.close();
   let edits: readonly Edit[] = [];
   try {
-    ({ edits } = decodeFile(rewritingFile, bytes));
+    const bytes = readWhole(storage, `${folder}/${REWRITING}`);
+    if (bytes !== undefined) ({ edits } = decodeFile(rewritingFile, bytes));
   } catch (cause) {
     // Torn: then nothing in the log was written.
     if (!(cause instanceof SyntaxError)) throw cause;

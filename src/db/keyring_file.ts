@@ -29,7 +29,7 @@ import {
 } from "../base/layout.ts";
 import { limits } from "../base/limits.ts";
 import type { Storage, StorageFile } from "../storage/storage.ts";
-import { replaceDurably, rewritten } from "./local_file.ts";
+import { replaceDurably, rewritten } from "../storage/small_file.ts";
 import type { StoredKey } from "./session_key.ts";
 
 /** Their file. */

@@ -8,7 +8,8 @@
 
 import { limits } from "../base/limits.ts";
 import { hasReplica } from "../../repo/mod.ts";
-import type { Storage, StorageFile } from "../storage/storage.ts";
+import { readWhole, replace, replaceDurably } from "../storage/small_file.ts";
+import type { Storage } from "../storage/storage.ts";
 
 export interface LocalFile {
   /** What was written last; `undefined` where there is nothing to be had. */
@@ -55,67 +56,4 @@ export function localFileOf(
       else replace(storage, path, bytes);
     },
   };
-}
-
-/** A file that has these bytes and no others, still open. */
-export function rewritten(
-  storage: Storage,
-  path: string,
-  bytes: Uint8Array,
-): StorageFile {
-  const file = storage.open(path, { create: true })!;
-  try {
-    file.truncate(0);
-    file.writeAt(bytes, 0);
-  } catch (cause) {
-    file.close();
-    throw cause;
-  }
-  return file;
-}
-
-/** Writes a file beside another, and renames it to that; nothing is synced. */
-export function replace(
-  storage: Storage,
-  path: string,
-  bytes: Uint8Array,
-): void {
-  rewritten(storage, `${path}.new`, bytes).close();
-  storage.rename(`${path}.new`, path);
-}
-
-/** As {@linkcode replace}, durably: a crash leaves the old file or the new one. */
-export async function replaceDurably(
-  storage: Storage,
-  folder: string,
-  name: string,
-  bytes: Uint8Array,
-): Promise<void> {
-  const path = folder === "" ? name : `${folder}/${name}`;
-  const file = rewritten(storage, `${path}.new`, bytes);
-  try {
-    await file.sync();
-  } finally {
-    file.close();
-  }
-  storage.rename(`${path}.new`, path);
-  storage.syncFolder(folder);
-}
-
-/** All of a file; `undefined` where it is missing, or larger than it may be. */
-export function readWhole(
-  storage: Storage,
-  path: string,
-  bytesMax: number,
-): Uint8Array | undefined {
-  const file = storage.open(path);
-  if (file === undefined) return undefined;
-  try {
-    const size = file.size();
-    if (size > bytesMax) return undefined;
-    const bytes = new Uint8Array(size);
-    return file.readAt(bytes, 0) === size ? bytes : undefined;
-  } finally {
-    file.close();
-  }
 }

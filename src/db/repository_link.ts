@@ -30,7 +30,7 @@ import {
 } from "../base/layout.ts";
 import { crc32 } from "../base/crc32.ts";
 import { limits } from "../base/limits.ts";
-import { readWhole, replace } from "./local_file.ts";
+import { readWhole, replace } from "../storage/small_file.ts";
 
 /** While connected, what is known of the server is written down this long after it changed. */
 const SAVE_AFTER_MS = 5_000;

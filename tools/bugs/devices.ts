@@ -121,10 +121,10 @@ export const deviceBugs: readonly Bug[] = [
     name: "backup-not-synced",
     breaks:
       "A backup that was reported as made is not on the disk after a power cut",
-    file: "server/backup.ts",
-    before: `    file.writeAt(bytes, 0);
-    await file.sync();`,
-    after: `    file.writeAt(bytes, 0);`,
+    file: "src/storage/small_file.ts",
+    before: `    await file.sync();
+`,
+    after: "",
     foundBy: ["server/backup_test.ts"],
   },
   {
