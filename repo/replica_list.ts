@@ -1,12 +1,10 @@
 /**
  * Which repositories a database folder holds: read from their genesis records,
- * since folders are named by hashes. And which of them were never given to
- * anybody: what a power cut left of their creation, before the keys that they
- * belong to were durable.
+ * since folders are named by hashes.
  */
 
 import { createView } from "../src/schema/view.ts";
-import type { Storage, StorageFile } from "../src/storage/storage.ts";
+import type { Storage } from "../src/storage/storage.ts";
 import { listCheckpoints } from "./checkpoint/files.ts";
 import { lateReading } from "./checkpoint/late_reading.ts";
 import {
@@ -16,8 +14,6 @@ import {
 } from "./commit/genesis.ts";
 import {
   DAMAGED,
-  decodeSegmentHeader,
-  isBatch,
   LIFE,
   readU32,
   RECORD_HEADER_BYTES,
@@ -25,9 +21,6 @@ import {
   segmentName,
 } from "./log/format.ts";
 import { REPOSITORIES } from "./replica_open.ts";
-import { DatabaseError } from "../src/base/errors.ts";
-import { findRecords } from "./log/search.ts";
-import { Segment } from "./log/segment.ts";
 
 /** A genesis is its name and a key: never longer than this. */
 const GENESIS_BYTES_MAX = 1024;
@@ -170,9 +163,6 @@ function nameInCheckpoint(storage: Storage, path: string): string | undefined {
   }
 }
 
-const LOG = segmentName(0);
-const ASIDE = `quarantine-${LOG}`;
-
 /**
  * Sets aside the logs of a folder whose keys are missing, where none of them
  * holds a commit; otherwise does nothing and answers `false`.
@@ -180,55 +170,9 @@ const ASIDE = `quarantine-${LOG}`;
 export async function setUnbornAside(storage: Storage): Promise<boolean> {
   const folders = storage.folders(REPOSITORIES)
     .map((folder) => `${REPOSITORIES}/${folder}`);
-  for (const folder of folders) {
-    await storage.prepare?.(folder);
-    try {
-      if (!isUnborn(storage, folder)) return false;
-    } finally {
-      storage.release?.(folder);
-    }
-  }
-  for (const folder of folders) {
-    if (!storage.list(folder).includes(LOG)) continue;
-    storage.rename(`${folder}/${LOG}`, `${folder}/${ASIDE}`);
-    storage.syncFolder(folder);
-  }
-  return true;
-}
-
-function isUnborn(storage: Storage, folder: string): boolean {
-  const names = storage.list(folder)
-    .filter((name) => name !== ASIDE && name !== LIFE);
-  if (names.length === 0) return true;
-  const file = names.length === 1
-    ? storage.open(`${folder}/${LOG}`)
-    : undefined;
-  if (file === undefined) return false;
-  try {
-    return !hasCommits(file, `${folder}/${LOG}`);
-  } finally {
-    file.close();
-  }
-}
-
-/** A header that is damaged, and not only missing, counts as a log in use. */
-function hasCommits(file: StorageFile, where: string): boolean {
-  const size = file.size();
-  const head = new Uint8Array(SEGMENT_HEADER_BYTES);
-  const read = file.readAt(head, 0);
-  if (read < head.length || head.every((byte) => byte === 0)) return false;
-  try {
-    const segment = new Segment(file, decodeSegmentHeader(head, where), size);
-    let found = false;
-    const isSearched = findRecords(segment, segment.start, size, ({ kind }) => {
-      found = isBatch(kind);
-      return found;
-    });
-    return found || !isSearched;
-  } catch (cause) {
-    if (cause instanceof DatabaseError) return true;
-    throw cause;
-  }
+  if (folders.length === 0) return true; // As a rule: the database is new.
+  const { setUnbornAside } = await import("./seldom.ts");
+  return await setUnbornAside(storage, folders);
 }
 
 /** Removes all files of a folder. The first segment is last: without it there is no repository. */

@@ -16,4 +16,5 @@ export { loadRepaired, restoreStart } from "./repair/repair.ts";
 export { Salvage } from "./repair/salvage.ts";
 export { salvage } from "./repair/salvage_make.ts";
 export { Scrubber } from "./repair/scrub.ts";
+export { setUnbornAside } from "./repair/unborn.ts";
 export { verifyReplica } from "./repair/verify.ts";

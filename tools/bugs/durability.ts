@@ -59,7 +59,7 @@ export const durabilityBugs: readonly Bug[] = [
     name: "damage-cut-silently",
     breaks:
       "A bad byte in the middle of the log costs all that follows, and nobody says so",
-    file: "repo/log/recovery.ts",
+    file: "repo/log/unclean.ts",
     before: `  if (damaged && repair !== true) throw damage(folder, end, later);
 `,
     after: "",
@@ -69,7 +69,7 @@ export const durabilityBugs: readonly Bug[] = [
     name: "cut-tail-comes-back",
     breaks:
       "What a recovery cut away may stand in the log again after the next crash",
-    file: "repo/log/recovery.ts",
+    file: "repo/log/unclean.ts",
     before: `  last.file.truncate(end - last.base);
   // A crash that comes before anybody acted on this one must not look like a clean close.
   last.size = end - last.base + ZEROS_BEHIND;
@@ -80,7 +80,7 @@ export const durabilityBugs: readonly Bug[] = [
   {
     name: "recovered-looks-closed",
     breaks: "A second crash, before the first was acted on, is no crash",
-    file: "repo/log/recovery.ts",
+    file: "repo/log/unclean.ts",
     before: `  last.size = end - last.base + ZEROS_BEHIND;`,
     after: `  last.size = end - last.base;`,
     foundBy: ["repo/log/recovery_test.ts"],
