@@ -34,7 +34,7 @@ import { Sharing } from "./graph/sharing.ts";
 import { OwnRules } from "./admission/own_rules.ts";
 import type { ReplicaStatus } from "./status.ts";
 import type { Noting, Transaction } from "./write/transaction.ts";
-import type { VoidParts } from "./refusal/cut.ts";
+import type { AuthorParts } from "./refusal/at_author.ts";
 import { type Cut, REISSUED } from "./refusal/void_commits.ts";
 import { type Done, Writer } from "./write/writer.ts";
 import type { ItemName } from "./state/state.ts";
@@ -181,7 +181,7 @@ export class Replica {
       ...{ loaded, commits, rootKey },
       flush: () => this.flush(),
       cutAgain: (cuts) =>
-        void lateRefusing.code.cut(this.#voidParts(), {
+        void lateRefusing.code.cut(this.#authorParts(), {
           cuts,
           isOwn: (key) => this.#writer.ownKeys().has(key),
           isReissued: () => true,
@@ -338,89 +338,28 @@ export class Replica {
     this.flush();
     const { log } = this.loaded;
     const before = log.end;
-    this.publishing(() => this.#refuse(chain, refused));
+    const { refuseHere } = lateRefusing.code;
+    this.publishing(() => refuseHere(this.#authorParts(), chain, refused));
     if (log.end === before) return undefined;
     this.#sharing.settle();
     return log.end;
-  }
-
-  #refuse(...[chain, refused]: Parameters<RepositoryPort["refuse"]>): void {
-    const { refuse } = lateRefusing.code;
-    const keys = this.#writer.ownKeys();
-    const done = refuse(this.#voidParts(), chain, refused, {
-      signer: this.session.signer,
-      isOwn: (key) => keys.has(key),
-      canSeal: (name) => this.#writer.canSeal(name),
-    });
-    if (done === undefined) return;
-    this.#port?.forget();
-    done.tell();
-    if (done.stuck.length > 0) this.#cut(done.stuck);
-    this.#reissue();
-    this.#refusals.tell();
   }
 
   /** As {@linkcode RepositoryPort.cut} has it. */
   cut(...[cuts, others]: Parameters<RepositoryPort["cut"]>): void {
     this.#checkWritable();
     this.flush();
-    this.publishing(() => {
-      this.#cut(cuts, others);
-      this.#reissue();
-    });
+    const { cutHere } = lateRefusing.code;
+    this.publishing(() => cutHere(this.#authorParts(), cuts, others));
     this.#sharing.hold();
     this.#sharing.settle();
   }
 
-  #cut(...[cuts, others]: Parameters<RepositoryPort["cut"]>): void {
-    const { cut } = lateRefusing.code;
-    const keys = this.#writer.ownKeys();
-    if (others !== "foreign") {
-      for (const { chain } of cuts) keys.add(chain.slice(0, 32));
-    }
-    const { chain } = this.#writer.written;
-    const done = cut(this.#voidParts(), {
-      cuts,
-      isOwn: (key) => keys.has(key),
-      // What others have comes again from them.
-      isReissued: (chain, number) =>
-        others !== "fork" ||
-        !cuts.some((one) => one.chain === chain && number < one.from),
-      isForAll: others !== undefined,
-      leave: (cuts) => this.#writer.beginBeyond(cuts),
-    });
-    if (done === undefined) return;
-    const { written } = this.#writer;
-    if (others === "fork" && written.chain !== chain) {
-      this.loaded.voided.replacements.add(written.chain);
-    }
-    this.#port?.forget();
-    done.tell();
-  }
-
-  /** Writes what waits for it again. */
-  #reissue(): void {
-    const { reissue } = lateRefusing.code;
-    const { loaded, commits } = this;
-    const { unissued } = loaded.voided;
-    if (unissued.length === 0 || this.#isReadmitting) return;
-    reissue({ loaded, commits, writer: this.#writer }, unissued);
-    this.#sharing.fence();
-  }
-
   /** Ends what a crash left of a refusal or a cut. */
   #goOnRefusing(): void {
-    const { voided, graph, credentials: { voids } } = this.loaded;
-    const { unissued } = voided;
     const isTab = this.device.outgoing !== undefined;
-    if (isTab || unissued.length === 0 || !lateRefusing.isLoaded) return;
-    const cuts = unissued.filter(({ chain, number, address }) =>
-      this.mode === "default" && number < graph.lengthOf(chain) &&
-      !voided.isCut(chain, number, address) && !voids.covers(chain, number)
-    ).map(({ chain, number }): Cut => ({ chain, from: number }));
-    this.#cut(cuts);
-    this.#reissue();
-    this.#sharing.settle();
+    if (isTab || !lateRefusing.isLoaded) return;
+    if (lateRefusing.code.goOn(this.#authorParts())) this.#sharing.settle();
   }
 
   /**
@@ -504,12 +443,16 @@ export class Replica {
     this.#sharing.settle();
   }
 
-  #voidParts(): VoidParts {
+  #authorParts(): AuthorParts {
     return {
       loaded: this.loaded,
       commits: this.commits,
+      writer: this.#writer,
       fence: () => this.#sharing.fence(),
       outdate: (address) => this.#checkpointer.outdate(address),
+      forget: () => this.#port?.forget(),
+      refused: () => this.#refusals.tell(),
+      isReadmitting: this.#isReadmitting,
     };
   }
 

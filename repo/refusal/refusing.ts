@@ -5,9 +5,18 @@
 
 // As in src/db/online.ts.
 import "../mod.ts";
+import { cutHere, goOn, refuseHere } from "./at_author.ts";
 import { cut } from "./cut.ts";
 import { refuse } from "./refuse.ts";
 import { putAgain, reissue } from "./reissue.ts";
 
 /** What makes commits void, and writes them again. */
-export const refusing = { cut, putAgain, refuse, reissue } as const;
+export const refusing = {
+  cut,
+  cutHere,
+  goOn,
+  putAgain,
+  refuse,
+  refuseHere,
+  reissue,
+} as const;
