@@ -60,14 +60,14 @@ async function make(): Promise<Made | undefined> {
     draft = Deno.makeTempDirSync({ dir: target.pathname });
     const startMs = Date.now();
     const { buildCore }: typeof Core = await import(BUILDER.href);
-    const { inputs, outputs } = await buildCore(draft, {
+    const { sources: paths, outputs } = await buildCore(draft, {
       cli: "src/cli/main.ts",
     }, {
       entryNames: "[name]-[hash]",
       outExtension: { ".js": ".mjs" },
       sourcemap: false,
     });
-    const sources = Object.keys(inputs).concat("deno.json").map(sourceAt);
+    const sources = [...paths, "deno.json"].map(sourceAt);
     // What is changed while it is read is made again the next time.
     if (sources.some(([, , changedMs]) => changedMs >= startMs)) return;
     const names = Object.keys(outputs)
