@@ -38,7 +38,8 @@ const explanation: readonly string[] = [
   "  asked for. Yjs has no query: it walks all items. IndexedDB has no live query: who wrote asks again.",
   "- Opening begins with `openDatabase` in a fresh page of a database that was closed; the script of Sheaf's worker is up when",
   "  it says so. Blocks are watched for half a second more, while other authors are asked for: indexes are built then.",
-  "- *what a page loads* is each database as this bench imports it, minified, worker and what comes later included.",
+  "- *what a page loads* is each database as this bench imports it, minified, worker and what comes later included; of Sheaf",
+  "  `deno task size` says what comes at once.",
 ];
 
 function showMedian(median: number | null): string {
