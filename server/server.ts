@@ -79,8 +79,8 @@ class RunningServer extends Service implements EmbeddedServer {
     this.http = await Http.open(this);
   }
 
-  handle(request: Request, address = UNKNOWN): Promise<Response> {
-    return this.http.answer(request, address);
+  handle(request: Request, address?: string): Promise<Response> {
+    return this.http.answer(request, address ?? UNKNOWN);
   }
 
   async attach(httpServer: NodeHttpServer): Promise<void> {

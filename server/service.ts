@@ -11,6 +11,7 @@
 
 import { toHex } from "../src/base/bytes.ts";
 import { DatabaseError } from "../src/base/errors.ts";
+import { refuseOptions } from "../src/base/known_options.ts";
 import { limits } from "../src/base/limits.ts";
 import type { World } from "../src/base/world.ts";
 import type { Database } from "../src/db/database.ts";
@@ -94,6 +95,7 @@ export class Service implements Operated {
   readonly #failures: Failures;
 
   constructor(parts: ServiceParts) {
+    refuseOptions(this);
     this.#parts = parts;
     const { options, foundation, metrics, tracing, world } = parts;
     const { books, issuer } = foundation;

@@ -7,6 +7,7 @@
  */
 
 import { DatabaseError } from "../base/errors.ts";
+import { refuseOptions } from "../base/known_options.ts";
 import type {
   Connection,
   ConnectionStatus,
@@ -45,6 +46,7 @@ export class TabConnection implements Connection {
   #isThere = false;
 
   constructor(parts: TabConnectionParts) {
+    refuseOptions(this);
     const { options, address } = parts;
     const { session, login } = options ?? {};
     if (session !== undefined && typeof session !== "function") {

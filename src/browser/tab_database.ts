@@ -12,7 +12,7 @@
 import { toHex } from "../base/bytes.ts";
 import { deferred } from "../base/deferred.ts";
 import { DatabaseError } from "../base/errors.ts";
-import { checkNoOptions, checkOptions } from "../base/known_options.ts";
+import { checkOptions, refuseOptions } from "../base/known_options.ts";
 import type { World } from "../base/world.ts";
 import type { Connection, ConnectOptions } from "../db/connect.ts";
 import { parseAddress } from "../db/connectors.ts";
@@ -84,6 +84,7 @@ export class TabDatabase implements Database {
   #closing: Promise<void> | undefined;
 
   constructor(parts: TabDatabaseParts) {
+    refuseOptions(this);
     const { world, options: { onListenerError: report }, persist } = parts;
     this.#parts = parts;
     this.#tabListeners = new Listeners(report);
@@ -270,7 +271,7 @@ export class TabDatabase implements Database {
 
   connect(
     target: string | URL | Connector,
-    options: ConnectOptions = {},
+    given?: ConnectOptions,
   ): Connection {
     if (this.#closing !== undefined) throw closedError();
     if (typeof target === "object" && !(target instanceof URL)) {
@@ -279,7 +280,7 @@ export class TabDatabase implements Database {
         "Give connect() an address: the connection is made where the files are",
       );
     }
-    checkOptions(options, connectOptions);
+    const options = checkOptions(given, connectOptions);
     const { href } = parseAddress(target);
     const known = this.#connection;
     // One device has one connection: another tab's is joined.
@@ -312,17 +313,12 @@ export class TabDatabase implements Database {
   repository(name: string): Promise<Repository> {
     if (this.#closing !== undefined) return Promise.reject(closedError());
     if (this.#failure !== undefined) return Promise.reject(this.#failure);
-    try {
-      checkNoOptions("repository", arguments, 1);
-    } catch (cause) {
-      return Promise.reject(cause);
-    }
     return this.#repositories.open(name);
   }
 
   async deleteRepository(
     name: string,
-    options: DeleteOptions = {},
+    options?: DeleteOptions,
   ): Promise<void> {
     if (this.#closing !== undefined) throw closedError();
     if (this.#failure !== undefined) throw this.#failure;

@@ -1,4 +1,4 @@
-import { deepEqual, equal, rejects } from "node:assert/strict";
+import { deepEqual, equal, rejects, throws } from "node:assert/strict";
 import { REPOSITORIES } from "../../repo/replica_open.ts";
 import { defineSchema, field } from "../../mod.ts";
 import { Origin } from "../../tests/kit/origin.ts";
@@ -49,7 +49,7 @@ Deno.test("repository() of a tab takes no options", async () => {
   await using tab = new Tab(origin, { schemas });
   const database = await tab.opening;
   const given = ["board", { mode: "fast" }];
-  await rejects(Reflect.apply(database.repository, database, given), {
+  throws(() => Reflect.apply(database.repository, database, given), {
     code: "invalid-option",
     message: "repository() takes no options",
   });

@@ -133,7 +133,7 @@ export class TabRepositories {
     this.#open.get(key)?.close().catch(() => {}); // What was not written is told to who wrote it.
   }
 
-  async delete(name: string, options: DeleteOptions): Promise<void> {
+  async delete(name: string, options?: DeleteOptions): Promise<void> {
     const key = parseRepositoryName(name);
     const { link, left } = this.#parts;
     // What the owner has not it cannot count.

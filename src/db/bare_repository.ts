@@ -5,7 +5,7 @@
  * is built upon it.
  */
 
-import { checkOptions } from "../base/known_options.ts";
+import { checkOptions, refuseOptions } from "../base/known_options.ts";
 import type { World } from "../base/world.ts";
 import type {
   Mode,
@@ -42,6 +42,7 @@ export class BareRepository implements AsyncDisposable {
 
   /** Use `database.repository(name)`. */
   constructor(parts: BareParts) {
+    refuseOptions(this);
     this.#parts = parts;
     noteReplica(this, parts.replica);
   }
@@ -84,9 +85,9 @@ export class BareRepository implements AsyncDisposable {
   }
 
   /** Checks every byte, hash and signature again; reports, never repairs. */
-  async verify(options: VerifyOptions = {}): Promise<VerifyReport> {
+  async verify(given?: VerifyOptions): Promise<VerifyReport> {
     const { replica, world, remote } = this.#parts;
-    checkOptions(options, { onProgress: 0, signal: 0 });
+    const options = checkOptions(given, { onProgress: 0, signal: 0 });
     if (remote !== undefined) return await remote.verify(options);
     // Few ask for it: no page loads it before.
     const { verifyReplica } = await import("../../repo/seldom.ts");

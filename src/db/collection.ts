@@ -1,7 +1,6 @@
 /** A collection that can be written: each call is one atomic transaction. */
 
 import { DatabaseError } from "../base/errors.ts";
-import { checkNoOptions } from "../base/known_options.ts";
 import type {
   CreateInput,
   Infer,
@@ -58,14 +57,12 @@ export class Collection<S extends Schema> extends ReadableCollection<S> {
    * failure that made the repository read-only
    */
   create(input: CreateInput<S>): ItemWrite<Infer<S>> {
-    checkNoOptions("create", arguments, 1);
     const done = this.#replica.transact((tx) => this.#editor.create(tx, input));
     return new ItemWrite(this.row(done.result), done, this.#arrivals);
   }
 
   /** Creates many items as one atomic commit. Throws as {@linkcode create}. */
   createMany(inputs: Iterable<CreateInput<S>>): Write<Infer<S>[]> {
-    checkNoOptions("createMany", arguments, 1);
     if (typeof inputs?.[Symbol.iterator] !== "function") {
       throw new DatabaseError(
         "invalid-value",
@@ -88,7 +85,6 @@ export class Collection<S extends Schema> extends ReadableCollection<S> {
    * @throws {DatabaseError} `item-missing`, and as {@linkcode create}
    */
   update(id: string, input: UpdateInput<S>): ItemWrite<Infer<S>> {
-    checkNoOptions("update", arguments, 2);
     const done = this.#replica.transact((tx) =>
       this.#editor.update(tx, id, input)
     );
@@ -97,14 +93,12 @@ export class Collection<S extends Schema> extends ReadableCollection<S> {
 
   /** Creates the item, or changes the given fields where it is there. */
   upsert(input: CreateInput<S> & { readonly id: string }): ItemWrite<Infer<S>> {
-    checkNoOptions("upsert", arguments, 1);
     const done = this.#replica.transact((tx) => this.#editor.upsert(tx, input));
     return new ItemWrite(this.row(done.result), done, this.#arrivals);
   }
 
   /** Deletes an item. @throws {DatabaseError} `item-missing` when it is not there */
   delete(id: string): Write<void> {
-    checkNoOptions("delete", arguments, 1);
     const done = this.#replica.transact((tx) => this.#editor.delete(tx, id));
     return new Write<void>(undefined, done, this.#arrivals);
   }
@@ -142,7 +136,7 @@ export class Collection<S extends Schema> extends ReadableCollection<S> {
    * @throws {DatabaseError} `commit-missing` where `before` did not touch the item,
    * `invalid-option`, `closed`
    */
-  history(id: string, page: HistoryPage = {}): CommitSummary[] {
+  history(id: string, page?: HistoryPage): CommitSummary[] {
     this.#replica.check();
     this.#replica.flush();
     return itemHistory(this.#replica, { collection: this.name, id }, page);

@@ -9,6 +9,7 @@
  */
 
 import { DatabaseError } from "../base/errors.ts";
+import { refuseOptions } from "../base/known_options.ts";
 import type { World } from "../base/world.ts";
 import type { Connector } from "../../sync/transport/transport.ts";
 import type { ClientStatus as ConnectionStatus } from "../../sync/status.ts";
@@ -104,6 +105,7 @@ export class DatabaseConnection implements Connection {
   #status = connecting;
 
   constructor(parts: ConnectionParts) {
+    refuseOptions(this);
     const { target, options } = parts;
     const isConnector = typeof target === "object" && !(target instanceof URL);
     this.#url = isConnector ? undefined : parseAddress(target);

@@ -14,7 +14,7 @@ import type { RepositoryLink } from "./repository_link.ts";
 export { deleteReplica, finishDeletions } from "../../repo/deletion.ts";
 
 /** Is what no server has to be deleted, too? Or `invalid-option`. */
-export function parseDiscard(options: DeleteOptions): boolean {
+export function parseDiscard(options?: DeleteOptions): boolean {
   const { unsent } = checkOptions(options, { unsent: 0 });
   if (unsent === undefined || unsent === "discard") return unsent !== undefined;
   throw new DatabaseError(

@@ -5,7 +5,7 @@
  * beside it. No policy lives here.
  */
 
-import { checkNoOptions, checkOptions } from "../base/known_options.ts";
+import { checkOptions, refuseOptions } from "../base/known_options.ts";
 import { FollowingWorld } from "../base/server_clock.ts";
 import { system } from "../base/system.ts";
 import type { World } from "../base/world.ts";
@@ -165,6 +165,7 @@ class LocalDatabase<R extends BareRepository> implements DatabaseOf<R> {
   readonly #names: Set<string> | undefined;
 
   constructor(parts: Parts<R>) {
+    refuseOptions(this);
     const { keyring, world, storage, options, names } = parts;
     this.#parts = parts;
     this.#clock = new FollowingWorld(world);
@@ -226,14 +227,14 @@ class LocalDatabase<R extends BareRepository> implements DatabaseOf<R> {
 
   connect(
     target: string | URL | Connector,
-    options: ConnectOptions = {},
+    given?: ConnectOptions,
   ): Connection {
     if (this.#closing !== undefined) throw closedError();
     if (this.#connection !== undefined) {
       throw connectedError(this.#connection.address);
     }
     if (this.#parts.options.readOnly) throw readOnlyError("Cannot connect");
-    checkOptions(options, connectOptions);
+    const options = checkOptions(given, connectOptions);
     const { world, keyring, door, options: { onListenerError } } = this.#parts;
     return this.#connection = new DatabaseConnection({
       target,
@@ -253,7 +254,6 @@ class LocalDatabase<R extends BareRepository> implements DatabaseOf<R> {
     if (this.#closing !== undefined) return Promise.reject(closedError());
     let key: RepositoryName;
     try {
-      checkNoOptions("repository", arguments, 1);
       key = parseRepositoryName(name);
     } catch (cause) {
       return Promise.reject(cause);
@@ -382,7 +382,7 @@ class LocalDatabase<R extends BareRepository> implements DatabaseOf<R> {
 
   async deleteRepository(
     name: string,
-    options: DeleteOptions = {},
+    options?: DeleteOptions,
   ): Promise<void> {
     const deletion = await import("./deletion.ts");
     const isDiscarding = deletion.parseDiscard(options);

@@ -5,6 +5,7 @@
 
 import { decodeText, encodeText } from "../base/bytes.ts";
 import { DatabaseError } from "../base/errors.ts";
+import { refuseOptions } from "../base/known_options.ts";
 import { limits } from "../base/limits.ts";
 import { copyJson } from "../schema/json.ts";
 import type { JsonValue } from "../schema/mod.ts";
@@ -48,6 +49,7 @@ export class RepositoryPresence implements Presence {
   #others = nobody;
 
   constructor(report?: (error: unknown) => void) {
+    refuseOptions(this);
     this.#listeners = new Listeners(report);
   }
 

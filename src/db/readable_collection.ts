@@ -5,7 +5,7 @@
  * gets: items are frozen, and values that cannot be (dates, bytes) are copies.
  */
 
-import { checkNoOptions } from "../base/known_options.ts";
+import { refuseOptions } from "../base/known_options.ts";
 import type { QueryEngine } from "../query/engine.ts";
 import { Query } from "../query/query.ts";
 import type { OrderField, QueryStore, Where } from "../query/mod.ts";
@@ -38,6 +38,7 @@ export class ReadableCollection<S extends Schema>
 
   /** Use `repository.collection(schema)`. */
   constructor(parts: CollectionParts<S>) {
+    refuseOptions(this);
     this.schema = parts.schema;
     this.#parts = parts;
     this.row = rowReader(parts.view ?? parts.table.view);
@@ -79,7 +80,6 @@ export class ReadableCollection<S extends Schema>
 
   /** The items of many ids, in the order of the ids; `undefined` where there is none. */
   getMany(ids: Iterable<string>): (Infer<S> | undefined)[] {
-    checkNoOptions("getMany", arguments, 1);
     this.#parts.check();
     const table = this.#parts.table;
     const rows: (Infer<S> | undefined)[] = [];
@@ -93,7 +93,6 @@ export class ReadableCollection<S extends Schema>
 
   /** All items, in no promised order. The array is the caller's own. */
   all(): Infer<S>[] {
-    checkNoOptions("all", arguments, 0);
     this.#parts.check();
     const items = this.#parts.table.items();
     const { hasMutableValues } = this.#parts.table.view;
@@ -106,7 +105,6 @@ export class ReadableCollection<S extends Schema>
    * a time, and not kept in memory. So each stream gives objects of its own.
    */
   *stream(): Generator<Infer<S>> {
-    checkNoOptions("stream", arguments, 0);
     this.#parts.check();
     for (const item of this.#parts.table.stream()) {
       yield this.row(item);

@@ -8,6 +8,7 @@
  */
 
 import { toHex } from "../base/bytes.ts";
+import { refuseOptions } from "../base/known_options.ts";
 import { describeOperation } from "../schema/describe.ts";
 import type { JsonValue } from "../schema/mod.ts";
 import type { RefusedEntry, Replica } from "../../repo/mod.ts";
@@ -46,6 +47,7 @@ export class RefusedEntryWrite implements RefusedWrite {
   #operations: readonly OperationSummary[] | undefined;
 
   constructor(replica: Replica, entry: RefusedEntry, arrivals: Arrivals) {
+    refuseOptions(this);
     this.#replica = replica;
     this.#entry = entry;
     this.#arrivals = arrivals;

@@ -2,7 +2,6 @@
 
 import { getOrMake } from "../base/collections.ts";
 import { DatabaseError } from "../base/errors.ts";
-import { checkNoOptions } from "../base/known_options.ts";
 import { IdSource } from "../schema/names.ts";
 import type { Decision } from "../schema/rule_types.ts";
 import type { CreateInput, Schema, UpdateInput } from "../schema/schema.ts";
@@ -86,7 +85,6 @@ export class Repository extends BareRepository {
    * to `openDatabase()`, `closed`
    */
   collection<S extends Schema>(schema: S): Collection<S> {
-    checkNoOptions("collection", arguments, 1);
     const { replica, schemas, link } = this.#parts;
     replica.check();
     schemas.check(schema);
@@ -134,7 +132,6 @@ export class Repository extends BareRepository {
   transact<R>(
     callback: ((tx: TransactionScope) => R) & Synchronous<R>,
   ): Write<R> {
-    checkNoOptions("transact", arguments, 1);
     const { replica, link } = this.#parts;
     if (typeof callback !== "function") {
       throw new DatabaseError(
@@ -196,12 +193,10 @@ export class Repository extends BareRepository {
    */
   can<S extends Schema>(action: "delete", schema: S, id: string): Decision;
   can<S extends Schema>(
-    ...[action, schema, target, changes]: [
-      "create" | "update" | "delete",
-      S,
-      CreateInput<S> | string,
-      UpdateInput<S>?,
-    ]
+    action: "create" | "update" | "delete",
+    schema: S,
+    target: CreateInput<S> | string,
+    changes?: UpdateInput<S>,
   ): Decision {
     const editor = this.#editorOf(schema);
     return this.#parts.replica.preview((tx) => {
@@ -218,7 +213,7 @@ export class Repository extends BareRepository {
   }
 
   /** The newest commits, oldest first. */
-  history(options: HistoryOptions = {}): CommitSummary[] {
+  history(options?: HistoryOptions): CommitSummary[] {
     this.#parts.replica.check();
     this.#parts.replica.flush();
     return repositoryHistory(this.#parts.replica, options);

@@ -12,6 +12,7 @@
 import { getOrMake } from "../base/collections.ts";
 import { type Deferred, deferred } from "../base/deferred.ts";
 import { DatabaseError } from "../base/errors.ts";
+import { refuseOptions } from "../base/known_options.ts";
 import { limits } from "../base/limits.ts";
 import {
   type CommitPlace,
@@ -117,6 +118,7 @@ export class RepositorySyncing implements RepositorySync, Arrivals {
   readonly #endRefusals: () => void;
 
   constructor(parts: RepositorySyncingParts) {
+    refuseOptions(this);
     this.#parts = parts;
     this.#listeners = new Listeners(parts.report);
     this.#endRefusals = parts.replica.onRefusals(() => this.changed());

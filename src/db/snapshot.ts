@@ -9,6 +9,7 @@
  * becomes void after it was taken: it is of a prefix of the log.
  */
 
+import { refuseOptions } from "../base/known_options.ts";
 import type { World } from "../base/world.ts";
 import { type Cell, isThere } from "../schema/cell.ts";
 import { stateIn } from "../schema/merge.ts";
@@ -164,6 +165,7 @@ export class Snapshot {
 
   /** Use `repository.at(point)`. */
   constructor(parts: PastParts) {
+    refuseOptions(this);
     this.#past = new Past(parts);
     this.#schemas = parts.schemas;
   }

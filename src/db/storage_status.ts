@@ -2,6 +2,7 @@
  * `database.storage`: what a database says of its medium, as an observable.
  */
 
+import { refuseOptions } from "../base/known_options.ts";
 import { limits } from "../base/limits.ts";
 import type { World } from "../base/world.ts";
 import type { StorageUsage } from "../storage/storage.ts";
@@ -69,6 +70,7 @@ export class StorageObserver implements DatabaseStorage {
   #cancel: (() => void) | undefined;
 
   constructor(parts: StorageObserverParts) {
+    refuseOptions(this);
     this.#parts = parts;
     this.#listeners = new Listeners(parts.report);
   }

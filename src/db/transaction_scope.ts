@@ -3,7 +3,7 @@
  * through its own writes.
  */
 
-import { checkNoOptions } from "../base/known_options.ts";
+import { refuseOptions } from "../base/known_options.ts";
 import type {
   CreateInput,
   Infer,
@@ -37,6 +37,7 @@ export class TransactionScope {
     editorOf: <S extends Schema>(schema: S) => Editor<S>,
     replica: Replica,
   ) {
+    refuseOptions(this);
     this.#transaction = transaction;
     this.#replica = replica;
     this.#editorOf = editorOf;
@@ -56,6 +57,7 @@ export class TransactionCollection<S extends Schema> {
 
   /** Use `tx.collection(schema)`. */
   constructor(transaction: Transaction, editor: Editor<S>) {
+    refuseOptions(this);
     this.#transaction = transaction;
     this.#editor = editor;
     this.#row = rowReader(editor.table.view);
@@ -74,25 +76,21 @@ export class TransactionCollection<S extends Schema> {
 
   /** Creates an item when the transaction commits. */
   create(input: CreateInput<S>): Infer<S> {
-    checkNoOptions("create", arguments, 1);
     return this.#row(this.#editor.create(this.#transaction, input));
   }
 
   /** Changes some fields when the transaction commits. */
   update(id: string, input: UpdateInput<S>): Infer<S> {
-    checkNoOptions("update", arguments, 2);
     return this.#row(this.#editor.update(this.#transaction, id, input));
   }
 
   /** Creates or changes an item when the transaction commits. */
   upsert(input: CreateInput<S> & { readonly id: string }): Infer<S> {
-    checkNoOptions("upsert", arguments, 1);
     return this.#row(this.#editor.upsert(this.#transaction, input));
   }
 
   /** Deletes an item when the transaction commits. */
   delete(id: string): void {
-    checkNoOptions("delete", arguments, 1);
     this.#editor.delete(this.#transaction, id);
   }
 }

@@ -6,6 +6,7 @@
  * asked for; what is written until it is there waits for it.
  */
 
+import { refuseOptions } from "../base/known_options.ts";
 import { Listeners } from "./listeners.ts";
 import type { UndoParts, UndoResult } from "./undo_apply.ts";
 import type { UndoHistory } from "./undo_history.ts";
@@ -55,6 +56,7 @@ export class RepositoryUndo implements Undo {
   #isReady = false;
 
   constructor(parts: UndoParts) {
+    refuseOptions(this);
     this.#listeners = new Listeners(parts.report);
     parts.replica.noting = (notes, stamp) =>
       this.#tell((history) => history.note(notes, stamp));

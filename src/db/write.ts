@@ -3,6 +3,7 @@
  * its arrival at the server likewise.
  */
 
+import { refuseOptions } from "../base/known_options.ts";
 import type { Position } from "../../repo/mod.ts";
 
 export interface Written {
@@ -30,6 +31,7 @@ export class Write<T> implements PromiseLike<T> {
 
   /** Collections and transactions make it. */
   constructor(result: T, written: Written, arrivals: Arrivals) {
+    refuseOptions(this);
     this.result = result;
     this.#written = written;
     this.#arrivals = arrivals;

@@ -91,11 +91,9 @@ function textOf(options: object, name: string): string | undefined {
   invalid(`\`${name}\` must be text, not ${show(value)}`);
 }
 
-export function rangeFrom(options: ScanOptions): KeyRange {
-  const { limit = Infinity, reverse = false } = checkOptions(
-    options,
-    scanOptions,
-  );
+export function rangeFrom(given?: ScanOptions): KeyRange {
+  const options = checkOptions(given, scanOptions);
+  const { limit = Infinity, reverse = false } = options;
   if (limit !== Infinity && !(Number.isInteger(limit) && limit >= 0)) {
     invalid(`\`limit\` must be a whole number from 0 on, not ${show(limit)}`);
   }

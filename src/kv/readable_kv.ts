@@ -9,6 +9,7 @@
  */
 
 import type { Stamp } from "../base/hlc.ts";
+import { refuseOptions } from "../base/known_options.ts";
 import type { World } from "../base/world.ts";
 import { stampIn } from "../schema/merge.ts";
 import type { Item } from "../schema/patch.ts";
@@ -58,6 +59,7 @@ export class ReadableKv<V = KvValue> {
 
   /** Use `openKv(repository)`, or `at(point)` of what it gives. */
   constructor({ table, clock, check }: ReadableParts) {
+    refuseOptions(this);
     this.#table = table;
     this.#clock = clock;
     this.#check = check;
@@ -126,17 +128,18 @@ export class ReadableKv<V = KvValue> {
    *
    * @throws {DatabaseError} `invalid-option`, `closed`
    */
-  keys(options: ScanOptions = {}): string[] {
+  keys(options?: ScanOptions): string[] {
     const found: string[] = [];
-    this.swept().keys.scan(rangeFrom(options), (keys) => {
-      if (options.reverse === true) keys = keys.toReversed();
+    const range = rangeFrom(options);
+    this.swept().keys.scan(range, (keys) => {
+      if (range.isReverse) keys = keys.toReversed();
       for (let i = 0; i < keys.length; i++) found.push(keys[i]!);
     });
     return found;
   }
 
   /** Entries in order of their keys; with `limit`, in pages. Throws as {@linkcode keys}. */
-  list(options: ScanOptions = {}): KvPage<V> {
+  list(options?: ScanOptions): KvPage<V> {
     const range = rangeFrom(options);
     const found: number[] = [];
     // One more tells whether there is a next page.
@@ -153,7 +156,7 @@ export class ReadableKv<V = KvValue> {
     }
     if (entries.length <= range.limit) return { entries, cursor: undefined };
     entries.pop();
-    return { entries, cursor: entries.at(-1)?.key ?? options.after };
+    return { entries, cursor: entries.at(-1)?.key ?? options?.after };
   }
 
   /** Keys in order, as of this moment. In the past nothing moves. */

@@ -10,6 +10,7 @@
 
 import type { Table, Transaction } from "../../repo/mod.ts";
 import { DatabaseError } from "../base/errors.ts";
+import { refuseOptions } from "../base/known_options.ts";
 import { limits } from "../base/limits.ts";
 import type { World } from "../base/world.ts";
 import type { Cell } from "../schema/cell.ts";
@@ -38,6 +39,7 @@ export class KvScope<V = KvValue> {
 
   /** Use `kv.within(tx)`. */
   constructor(transaction: Transaction, writer: EntryWriter, world: World) {
+    refuseOptions(this);
     this.#transaction = transaction;
     this.#writer = writer;
     this.#world = world;

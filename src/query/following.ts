@@ -10,7 +10,7 @@
  */
 
 import { DatabaseError } from "../base/errors.ts";
-import { checkOptions } from "../base/known_options.ts";
+import { checkOptions, refuseOptions } from "../base/known_options.ts";
 import { askedKey } from "./asked.ts";
 import type { Condition } from "./condition.ts";
 import type { QueryEngine } from "./engine.ts";
@@ -25,7 +25,7 @@ export interface FollowOptions {
 }
 
 /** What ends a subscription, or `invalid-option`. */
-export function signalOf(options: FollowOptions): AbortSignal | undefined {
+export function signalOf(options?: FollowOptions): AbortSignal | undefined {
   return checkOptions(options, { signal: 0 }).signal;
 }
 
@@ -129,6 +129,7 @@ export class Subscription<Rows, Change> implements Disposable {
     following: Following<Rows, Change>,
     signal?: AbortSignal,
   ) {
+    refuseOptions(this);
     this.#engine = engine;
     this.#following = following;
     this.#turn = engine.nextTurn();

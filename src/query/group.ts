@@ -3,6 +3,7 @@
  * `aggregate(…)` over all. The aggregates bring the code that answers.
  */
 
+import { refuseOptions } from "../base/known_options.ts";
 import type { Aggregated, AggregateSpec } from "./aggregate.ts";
 import type { QueryEngine } from "./engine.ts";
 import type { GroupedQuery, groupedQuery } from "./grouped_query.ts";
@@ -65,6 +66,7 @@ export class GroupBuilder<Base extends AnyRow, F extends keyof Base> {
     request: Request,
     fields: readonly string[],
   ) {
+    refuseOptions(this);
     this.#engine = engine;
     this.#request = request;
     this.#fields = fields;

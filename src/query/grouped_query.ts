@@ -3,6 +3,7 @@
  * loads has `group.ts`.
  */
 
+import { refuseOptions } from "../base/known_options.ts";
 import type { Item } from "../schema/patch.ts";
 import { type Aggregate, parseAggregates } from "./aggregate.ts";
 import type { QueryEngine } from "./engine.ts";
@@ -60,6 +61,7 @@ export class GroupedQuery<Result, Row> implements PromiseLike<Result> {
     groups: GroupRequest,
     finish: (rows: readonly Item[]) => Result,
   ) {
+    refuseOptions(this);
     this.#engine = engine;
     this.#request = request;
     this.#groups = groups;
@@ -90,7 +92,7 @@ export class GroupedQuery<Result, Row> implements PromiseLike<Result> {
   /** Calls back after every transaction that changed the rows, once each. */
   subscribe(
     callback: (change: LiveChange<Row>) => void,
-    options: FollowOptions = {},
+    options?: FollowOptions,
   ): Live<Row> {
     const live = this.#live<Row>(signalOf(options));
     live.onChange(callback);
@@ -99,7 +101,7 @@ export class GroupedQuery<Result, Row> implements PromiseLike<Result> {
 
   /** The rows now and after every change; a slow consumer skips those between. */
   live(
-    options: FollowOptions = {},
+    options?: FollowOptions,
   ): AsyncIterable<readonly Row[]> {
     const signal = signalOf(options);
     return latest(() => this.#live<Row>(signal), signal);

@@ -6,6 +6,7 @@
  * it again is cheap.
  */
 
+import { refuseOptions } from "../base/known_options.ts";
 import type { Item } from "../schema/patch.ts";
 import type { Aggregated, AggregateSpec } from "./aggregate.ts";
 import type { Condition } from "./condition.ts";
@@ -75,6 +76,7 @@ export class Query<
 
   /** Made by a collection, not by users. */
   constructor(engine: QueryEngine, state: QueryState = emptyState) {
+    refuseOptions(this);
     this.#engine = engine;
     this.#state = state;
   }
@@ -213,7 +215,7 @@ export class Query<
    */
   subscribe(
     callback: (change: LiveChange<Row>) => void,
-    options: FollowOptions = {},
+    options?: FollowOptions,
   ): Live<Row> {
     const live = this.#live(signalOf(options));
     live.onChange(callback);
@@ -224,7 +226,7 @@ export class Query<
    * The rows now and after every change. A slow consumer gets the latest state
    * and skips those between.
    */
-  live(options: FollowOptions = {}): AsyncIterable<readonly Row[]> {
+  live(options?: FollowOptions): AsyncIterable<readonly Row[]> {
     const signal = signalOf(options);
     return latest(() => this.#live(signal), signal);
   }

@@ -9,7 +9,7 @@
  */
 
 import * as Y from "yjs";
-import { checkOptions } from "../base/known_options.ts";
+import { checkOptions, refuseOptions } from "../base/known_options.ts";
 import type { Presence } from "../db/presence.ts";
 import type { JsonValue } from "../schema/field.ts";
 import type { TextPlace } from "./live_text.ts";
@@ -54,6 +54,7 @@ export class TextCursors {
 
   /** Use {@linkcode textCursors}. */
   constructor(presence: Presence, user: CursorUser) {
+    refuseOptions(this);
     this.#presence = presence;
     this.#user = user;
   }
