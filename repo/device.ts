@@ -72,6 +72,8 @@ export interface DeviceParts {
 export class Device {
   /** What a tab's log got of the tab itself; `undefined` where it is no tab's. */
   readonly outgoing: Outgoing | undefined;
+  /** Does it lend chains to tabs, which seal what they write themselves? */
+  readonly isLending: boolean;
   readonly openedAt: number;
   readonly #parts: DeviceParts;
   /** What following has changed and nobody was told. */
@@ -87,6 +89,7 @@ export class Device {
     this.#parts = parts;
     this.openedAt = loaded.log.end;
     this.outgoing = isTab ? new Outgoing(loaded.log) : undefined;
+    this.isLending = isLending;
     this.isLeft = () => !isLending;
   }
 

@@ -114,6 +114,11 @@ export interface RepositoryPort {
     bytesMax: number,
     seamOf?: SeamOf,
   ): FeedSlice;
+  /**
+   * May a record that was read from an address on leave for a server? Where a page
+   * of this device sealed it wrong, its chain ends before it, and `onShareable` tells.
+   */
+  vouches?(record: FeedRecord, from: number): boolean;
   /** May `read` begin at this address? False for what is no record's start. */
   isStart(address: number): boolean;
   /** Takes records through the door; `settle` makes them durable. */

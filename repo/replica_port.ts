@@ -10,7 +10,8 @@
 import { assert } from "../src/base/errors.ts";
 import type { Judged } from "./admission/admit.ts";
 import type { Arrival } from "./admission/arrival.ts";
-import { batchIn } from "./commit/batch.ts";
+import { verifyBatch } from "./admission/signature_check.ts";
+import { batchIn, decodeBatch } from "./commit/batch.ts";
 import { isTakenUnsigned } from "./commit/credentials.ts";
 import { stubbedBytes } from "./commit/stubs.ts";
 import { ChainIds } from "./graph/chain_ids.ts";
@@ -52,7 +53,7 @@ export interface ReplicaPortParts {
     & {
       flush(): void;
       readonly isClosed: boolean;
-      readonly device: Pick<Device, "isIdle" | "isLeft">;
+      readonly device: Pick<Device, "isIdle" | "isLeft" | "isLending">;
     };
 }
 
@@ -184,6 +185,35 @@ export class ReplicaPort implements RepositoryPort {
     const { shareable } = this;
     if (from >= shareable) return { records: [], order: [], next: from };
     return this.#feed.read(from, shareable, bytesMax, seamOf);
+  }
+
+  vouches(record: FeedRecord, from: number): boolean {
+    const { loaded, commits, replica, writer } = this.#parts;
+    const { kind, chain, first, bytes } = record;
+    const isOfPages = replica.device.isLending &&
+      kind === recordKind.signedBatch &&
+      writer.ownKeys().has(chain.slice(0, 32));
+    const before = isOfPages ? this.#ids.before(chain, first) : undefined;
+    if (before === undefined) return true;
+    const batch = decodeBatch(bytes, true);
+    const { genesisId } = loaded;
+    const verdict = verifyBatch(batch, before, genesisId, commits.erased);
+    if (!("refused" in verdict)) return true;
+    replica.cut([{ chain, from: this.#lastOf(record, from) }]);
+    return false;
+  }
+
+  /** Number of the first commit of the batch whose seal a record has: neighbours were joined under the last one. */
+  #lastOf({ chain, first, next }: FeedRecord, from: number): number {
+    let last = first;
+    for (let at = from; at < next;) {
+      const slice = this.#feed.read(at, this.shareable, 1);
+      for (const one of slice.records) {
+        if (one.chain === chain) last = Math.max(last, one.first);
+      }
+      at = slice.next;
+    }
+    return last;
   }
 
   isStart(address: number): boolean {

@@ -317,6 +317,10 @@ export class Outbox {
     for (const one of read) {
       if (this.#isLacking(one)) {
         const record = this.#lackingOf(one);
+        if (this.#port.vouches?.(record, from) === false) {
+          if (records.length === 0) return "blocked";
+          return { outgoing: { records, whole }, next: from };
+        }
         for (const ahead of this.#aheadOf(record)) {
           bytes += ahead.bytes.length + RECORD_BYTES;
           if (bytes > room) {

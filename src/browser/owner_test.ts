@@ -2,7 +2,7 @@ import { deepEqual, equal, notEqual, ok } from "node:assert/strict";
 import { openDatabase } from "../db/database.ts";
 import type { LoginRequest } from "../db/login.ts";
 import { holdLock, tabLock, webLocks } from "./locks.ts";
-import type { Wishes } from "./messages.ts";
+import type { SyncReport, Wishes } from "./messages.ts";
 import { filesOf, restored } from "../../tests/kit/images.ts";
 import { MemoryServer } from "../../tests/kit/memory_server.ts";
 import { Origin, type Page } from "../../tests/kit/origin.ts";
@@ -382,6 +382,53 @@ Deno.test("Owner connects once for all tabs, asks one of them for credentials, a
   two.say({ kind: "call", call: 4, method: "disconnect", args: [] });
   await two.next("database", ({ connection }) => connection === undefined);
   equal(server.logins, 1);
+});
+
+Deno.test("Owner ends the chain of a page whose seals are wrong, loses nothing of it, and stays connected", async () => {
+  const { server, origin, wishes } = withServer();
+  await using _server = server;
+  using _origin = origin;
+  const good = await openTab(origin, wishes);
+  const tree = await good.repository();
+  const bad = await openTab(origin, wishes);
+  const forged = await bad.repository();
+  await tree.write("a", "Ash");
+  await forged.write("b", "Birch");
+  forged.put("c", "Cedar");
+  await forged.replica.loaded.log.sync();
+  forged.ship((seal) => seal[0]! ^= 1);
+  const connect = { address: "ws://server.test/", session: { token: "ann's" } };
+  good.say({
+    kind: "call",
+    call: 1,
+    method: "connect",
+    args: [{ ...connect, login: "ask" }],
+  });
+  const { ask, args: [request] } = await good.next("ask");
+  const value = await server.login({
+    ...request as LoginRequest,
+    sign: () => new Uint8Array(),
+  });
+  good.say({ kind: "reply", ask, value });
+  await good.next(
+    "sync",
+    ({ status, acknowledged }) =>
+      (status as SyncReport["status"])?.unsent.commits === 0 &&
+      acknowledged.reduce((sum, [, count]) => sum + count, 0) === 3,
+  );
+  const served = await server.replica("tree");
+  equal(served.graph.commits, 3);
+  equal(served.graph.lengthOf(forged.chain), 1);
+  const states = good.heard.map((said) =>
+    said.kind === "database" && said.connection?.status.state
+  );
+  ok(!states.includes("offline"));
+  deepEqual((await found(origin)).titles, ["a Ash", "b Birch", "c Cedar"]);
+  forged.put("d", "Dogwood");
+  await forged.replica.loaded.log.sync();
+  const seq = forged.ship();
+  const declined = await bad.next("declined", (said) => said.seq === seq);
+  equal(declined.code, "chain");
 });
 
 Deno.test("Owner that was fenced off says nothing final: what it was asked, the next one answers", async () => {

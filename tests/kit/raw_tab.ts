@@ -8,6 +8,7 @@
 import { servingDoor } from "../../repo/admission/serving_door.ts";
 import { parseRepositoryName, Replica } from "../../repo/mod.ts";
 import { folderOf } from "../../repo/commit/genesis.ts";
+import { SEAL_BYTES } from "../../repo/log/format.ts";
 import { REPOSITORIES } from "../../repo/replica_open.ts";
 import { holdLock, type Locks, tabLock } from "../../src/browser/locks.ts";
 import type {
@@ -253,11 +254,12 @@ export class RawRepository {
     this.#ends.push(this.replica.loaded.log.end);
   }
 
-  /** Ships what was not shipped; says its number. */
-  ship(): number {
+  /** Ships what was not shipped; says its number. `forge` changes the seals of its batches. */
+  ship(forge?: (seal: Uint8Array) => void): number {
     const shipment = this.replica.device.outgoing!
       .take(this.replica.loaded.log.sealed, Infinity);
     const records = shipment?.records ?? [];
+    for (const { bytes } of records) forge?.(bytes.subarray(-SEAL_BYTES));
     const seq = ++this.#seq;
     if (shipment !== undefined) this.#shipped.set(seq, shipment.to);
     this.#tab.say({ kind: "write", repository: this.name, seq, records });
