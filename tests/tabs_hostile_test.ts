@@ -158,8 +158,6 @@ Deno.test("an owner stands what a tab says that lies in every way", async () => 
     { kind: "open", call: 3, repository: "\ud800" },
     { kind: "open", call: 4, repository, chain: "/".repeat(40) },
     { kind: "open", call: 5, repository },
-    { kind: "read", repository, from: 2 ** 52 },
-    { kind: "read", repository, from: 1 },
     ...[...Object.values(recordKind), 8, 40, 60].flatMap((
       kind,
       seq,

@@ -94,12 +94,8 @@ export class Mirror {
     return this.#log.end;
   }
 
-  isStart(address: number): boolean {
-    return isRecordStart(this.#log, address, this.#sharing.shareable);
-  }
-
   isPoint(point: LogPoint): boolean {
-    return this.isStart(point.address) &&
+    return isRecordStart(this.#log, point.address, this.shown) &&
       pointAt(this.#log, point.address).crc === point.crc;
   }
 

@@ -217,8 +217,6 @@ export const tabMessages = {
     /** Its schemas have rich kinds: so will what others send. */
     rich: maybe(flag),
   },
-  /** Asks for records from an address on. */
-  read: { repository: name, from: count },
   /**
    * What the tab's log got of the tab itself, in order: sealed batches, and resolutions of refusals.
    * `seq` grows by one with each `write` of this tab in this repository.

@@ -136,8 +136,6 @@ export class Owner {
     switch (message.kind) {
       case "open":
         return void this.#open(tab, message);
-      case "read":
-        return repositories.get(message.repository)?.read(tab, message);
       case "write":
         return repositories.write(tab, message);
       case "close":

@@ -26,7 +26,6 @@ import type {
   ImageFile,
   LogPoint,
   OfOwner,
-  OfTab,
   Open,
   Opened,
   OwnerMessage,
@@ -319,17 +318,6 @@ export class OwnedRepository {
     follower.isDeclined = true;
     const repository = this.name;
     follower.tab.post({ kind: "declined", repository, seq, ...failure });
-  }
-
-  /** A tab says where it stands: it missed something. */
-  read(tab: Member, { from }: OfTab["read"]): void {
-    const follower = this.#followers.get(tab.id);
-    if (follower === undefined) return;
-    if (!this.#replica.device.mirror().isStart(from)) {
-      return tab.post({ kind: "reload", repository: this.name });
-    }
-    follower.at = from;
-    this.#pump();
   }
 
   #pump(): void {

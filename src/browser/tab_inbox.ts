@@ -19,7 +19,8 @@ const RUN_BYTES = 8 * 1024;
 export interface TabInboxParts {
   readonly world: World;
   readonly follow: (records: readonly OwnRecord[]) => Followed;
-  readonly ask: (from: number) => void;
+  /** Something is missing: the repository is opened again with what is here. */
+  readonly missed: () => void;
   /** Is nobody looking, so that nothing has to be drawn? */
   readonly isHidden: () => boolean;
   /** Everything that came is part of the replica. */
@@ -40,9 +41,8 @@ export class TabInbox {
   #isRunning = false;
   /** Counts beginnings, so that what was planned before one is dropped. */
   #life = 0;
-  #hasReadAll = false;
-  /** From where on records were asked for and did not come yet. */
-  #asked = -1;
+  /** Is the owner's log read from its start, because something was missing? */
+  #readsAll = false;
 
   constructor(at: LogPoint, parts: TabInboxParts) {
     this.#at = at;
@@ -56,8 +56,7 @@ export class TabInbox {
 
   begin(at: LogPoint): void {
     this.#life++;
-    this.#hasReadAll = false;
-    this.#asked = -1;
+    this.#readsAll &&= at.address === 0;
     this.#queue = [];
     this.#done = 0;
     this.#at = at;
@@ -66,18 +65,11 @@ export class TabInbox {
   }
 
   take(records: Records): void {
-    if (records.from > this.#heard) return this.#ask();
+    if (records.from > this.#heard) return this.#parts.missed();
     if (records.from < this.#heard) return; // It has come before.
     this.#heard = records.next.address;
-    this.#asked = -1;
     this.#queue.push(records);
     if (!this.#isRunning) this.#run();
-  }
-
-  #ask(): void {
-    if (this.#asked === this.#heard) return;
-    this.#asked = this.#heard;
-    this.#parts.ask(this.#heard);
   }
 
   #run(): void {
@@ -130,15 +122,15 @@ export class TabInbox {
 
   /** Something that was before is not here: all of the owner's log is read once. */
   #miss(missing: string): boolean {
-    if (this.#hasReadAll) {
+    if (this.#readsAll) {
       this.#parts.failed(
         new Error(`The log lacks ${missing} that its records build on`),
       );
       return false;
     }
+    this.#readsAll = true;
     this.begin({ address: 0, crc: 0 });
-    this.#hasReadAll = true;
-    this.#ask();
+    this.#parts.missed();
     return false;
   }
 }

@@ -155,7 +155,9 @@ export class TabRepository {
       case "opened":
         return this.#answered(message);
       case "records":
-        return this.#open?.inbox.take(message);
+        // Behind a gap nothing is heard before it is open again.
+        if (this.#isJoined) this.#open?.inbox.take(message);
+        return;
       case "acknowledged":
         return this.#acknowledged(message);
       case "declined":
@@ -235,12 +237,12 @@ export class TabRepository {
   }
 
   #inbox(replica: Replica, { at }: Opened): TabInbox {
-    const { world, isHidden, link, name } = this.#parts;
+    const { world, isHidden } = this.#parts;
     return new TabInbox(at, {
       world,
       isHidden,
       follow: (records) => replica.device.follow(records),
-      ask: (from) => link.post({ kind: "read", repository: name, from }),
+      missed: () => this.join(),
       caughtUp: () => this.#caughtUp(),
       failed: (cause) => this.fail(cause),
     });

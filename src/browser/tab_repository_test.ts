@@ -114,3 +114,24 @@ Deno.test("TabRepository ships nothing to a next owner before that has opened it
   equal(repository.isWaiting, false);
   equal(repository.unsyncedBytes, 0);
 });
+
+Deno.test("TabRepository opens again behind a gap, and hears no records before that", async () => {
+  const { repository, tab, answer, news } = await start();
+  const { at: { address: from } } = answer();
+  const next = { address: from + 200, crc: 0 };
+  const records = {
+    kind: "records",
+    repository: "place",
+    records: [],
+  } as const;
+  news();
+  repository.hear({ ...records, from: from + 100, next });
+  deepEqual([news(), repository.isJoined], [["open"], false]);
+  repository.hear({ ...records, from, next });
+  repository.hear({ ...records, from: from + 300, next });
+  deepEqual(news(), [], "what an opening before sent is over");
+  repository.hear(answer());
+  repository.hear({ ...records, from, next });
+  deepEqual([news(), repository.isJoined], [[], true]);
+  equal(tab.text("a"), "of the owner");
+});
