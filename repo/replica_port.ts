@@ -189,7 +189,7 @@ export class ReplicaPort implements RepositoryPort {
 
   vouches(record: FeedRecord, from: number): boolean {
     const { loaded, commits, replica, writer } = this.#parts;
-    const { kind, chain, first, bytes } = record;
+    const { kind, chain, first, bytes, next } = record;
     const isOfPages = replica.device.isLending &&
       kind === recordKind.signedBatch &&
       writer.ownKeys().has(chain.slice(0, 32));
@@ -199,21 +199,16 @@ export class ReplicaPort implements RepositoryPort {
     const { genesisId } = loaded;
     const verdict = verifyBatch(batch, before, genesisId, commits.erased);
     if (!("refused" in verdict)) return true;
-    replica.cut([{ chain, from: this.#lastOf(record, from) }]);
-    return false;
-  }
-
-  /** Number of the first commit of the batch whose seal a record has: neighbours were joined under the last one. */
-  #lastOf({ chain, first, next }: FeedRecord, from: number): number {
+    // Neighbours were joined under the seal of the last one: that one ends it.
     let last = first;
     for (let at = from; at < next;) {
       const slice = this.#feed.read(at, this.shareable, 1);
-      for (const one of slice.records) {
-        if (one.chain === chain) last = Math.max(last, one.first);
-      }
+      const [one] = slice.records;
+      if (one?.chain === chain) last = Math.max(last, one.first);
       at = slice.next;
     }
-    return last;
+    replica.cut([{ chain, from: last }]);
+    return false;
   }
 
   isStart(address: number): boolean {
