@@ -9,7 +9,8 @@
  * port hands out nothing else.
  */
 
-import type { Judged, Parking } from "./admission/admit.ts";
+import type { Judged } from "./admission/admit.ts";
+import type { Parking } from "./admission/parking.ts";
 import type { Arrival, Gate } from "./admission/arrival.ts";
 import type { OrderStep } from "./log/order.ts";
 import type { Mode, RepositoryName } from "./commit/genesis.ts";

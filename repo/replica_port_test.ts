@@ -18,7 +18,7 @@ import { commitId } from "../tests/kit/chain.ts";
 import { payloadOf } from "./commit/batch.ts";
 import { chainStart } from "./commit/commit.ts";
 import type { FeedRecord, RepositoryPort } from "./port.ts";
-import { Parking } from "./admission/admit.ts";
+import { Parking } from "./admission/parking.ts";
 import { sessionName } from "./commit/session.ts";
 
 function all(port: RepositoryPort): FeedRecord[] {

@@ -13,7 +13,8 @@
 
 import { fromHex } from "../src/base/bytes.ts";
 import { refuse } from "../src/base/errors.ts";
-import { checkGate, Parking } from "../repo/admission/admit.ts";
+import { checkGate } from "../repo/admission/admit.ts";
+import { Parking } from "../repo/admission/parking.ts";
 import type { Arrival, Gate } from "../repo/admission/arrival.ts";
 import { chainName } from "../repo/commit/commit.ts";
 import { recordKind, type Replica, type RepositoryName } from "../repo/mod.ts";

@@ -8,7 +8,8 @@
  */
 
 import type { Arrival, Gate } from "../repo/admission/arrival.ts";
-import { type Judged, Parking } from "../repo/admission/admit.ts";
+import type { Judged } from "../repo/admission/admit.ts";
+import { Parking } from "../repo/admission/parking.ts";
 import type { Position } from "../repo/commit/commit.ts";
 import { batchHead } from "../repo/commit/batch.ts";
 import type { RepositoryPort } from "../repo/port.ts";

@@ -26,7 +26,6 @@ import {
   decodePatch,
 } from "../../src/schema/patch_codec.ts";
 import type {
-  AdmitBatch,
   Admitted,
   Arrival,
   Gate,
@@ -49,7 +48,7 @@ import type { Mode } from "../commit/genesis.ts";
 import type { Graph } from "../graph/graph.ts";
 import { isBatch, recordKind } from "../log/format.ts";
 import { checkCredential } from "./credential_check.ts";
-import { getOrMake } from "../../src/base/collections.ts";
+import type { Parking } from "./parking.ts";
 import { batchLeft } from "../redaction/erased.ts";
 import { verifyBatch } from "./signature_check.ts";
 
@@ -453,81 +452,4 @@ export function admit(
     judged.push({ arrival, verdict });
   }
   return judged;
-}
-
-interface Parked {
-  readonly missing: Position;
-  readonly times: number;
-}
-
-/** Batches by the commit that they wait for. */
-export class Parking {
-  readonly #waiting = new Map<string, Map<number, Set<Arrival>>>();
-  readonly #parked = new Map<Arrival, Parked>();
-  readonly #parkedMax: number;
-  readonly #bytesMax: number;
-  #bytes = 0;
-
-  constructor(
-    parkedMax: number = limits.parkedMax,
-    bytesMax: number = limits.parkedBytesMax,
-  ) {
-    this.#parkedMax = parkedMax;
-    this.#bytesMax = bytesMax;
-  }
-
-  get size(): number {
-    return this.#parked.size;
-  }
-
-  get bytes(): number {
-    return this.#bytes;
-  }
-
-  /** Keeps a batch until what it misses has come; a refusal when there is no room, or it was judged too often. */
-  park(arrival: Arrival, { batch, missing }: Park): Refusal | undefined {
-    const times = (this.#parked.get(arrival)?.times ?? 0) + 1;
-    this.leave(arrival);
-    const bytes = this.#bytes + arrival.bytes.length;
-    const isFull = this.size >= this.#parkedMax || bytes > this.#bytesMax;
-    if (isFull || times > limits.parkedTimesMax) {
-      const isGap = missing.chain === batch.chain;
-      const detail = isFull
-        ? "The parking is full"
-        : "Too much of it is missing";
-      return refuse(isGap ? "gap" : "missing-parent", detail);
-    }
-    this.#parked.set(arrival, { missing, times });
-    this.#bytes = bytes;
-    const { chain, number } = missing;
-    const byNumber = getOrMake(this.#waiting, chain, () => new Map());
-    getOrMake(byNumber, number, () => new Set()).add(arrival);
-    return undefined;
-  }
-
-  leave(arrival: Arrival): void {
-    const parked = this.#parked.get(arrival);
-    if (parked === undefined) return;
-    const { chain, number } = parked.missing;
-    this.#parked.delete(arrival);
-    this.#bytes -= arrival.bytes.length;
-    const byNumber = this.#waiting.get(chain);
-    const waiting = byNumber?.get(number);
-    if (waiting?.delete(arrival) && waiting.size === 0) {
-      byNumber!.delete(number);
-    }
-    if (byNumber?.size === 0) this.#waiting.delete(chain);
-  }
-
-  /** What waits for a commit of an admitted batch, in order of arrival: to be judged, and to leave or to be parked again. */
-  release({ batch, from }: AdmitBatch): Arrival[] {
-    const released: Arrival[] = [];
-    const byNumber = this.#waiting.get(batch.chain);
-    if (byNumber === undefined) return released;
-    const end = batch.first + batch.commits.length;
-    for (let number = batch.first + from; number < end; number++) {
-      released.push(...byNumber.get(number) ?? []);
-    }
-    return released;
-  }
 }

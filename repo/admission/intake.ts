@@ -8,7 +8,8 @@
  * becomes known only through the door (law 2).
  */
 
-import { admit, type Judged, Parking } from "./admit.ts";
+import { admit, type Judged } from "./admit.ts";
+import { Parking } from "./parking.ts";
 import type {
   AdmitBatch,
   Admitted,

@@ -10,7 +10,7 @@ import {
 import { limits } from "../../src/base/limits.ts";
 import { decodeBatch } from "../commit/batch.ts";
 import type { Position } from "../commit/commit.ts";
-import { Parking } from "./admit.ts";
+import { Parking } from "./parking.ts";
 import { recordKind } from "../log/format.ts";
 
 function reader(parking?: Parking): Replica {

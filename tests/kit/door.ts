@@ -9,7 +9,8 @@ import { createSigner, type Signer } from "../../crypto/mod.ts";
 import { ByteWriter, equalBytes } from "../../src/base/bytes.ts";
 import { type Hlc, nextHlc } from "../../src/base/hlc.ts";
 import { PatchWriter } from "../../src/schema/patch_codec.ts";
-import { admit, type Judged, Parking } from "../../repo/admission/admit.ts";
+import { admit, type Judged } from "../../repo/admission/admit.ts";
+import { Parking } from "../../repo/admission/parking.ts";
 import type { Arrival, Knowledge } from "../../repo/admission/arrival.ts";
 import {
   type Batch,
