@@ -12,6 +12,7 @@
 import type { Judged } from "./admission/admit.ts";
 import type { Parking } from "./admission/parking.ts";
 import type { Arrival, Gate } from "./admission/arrival.ts";
+import type { ChainEnd } from "./graph/graph.ts";
 import type { OrderStep } from "./log/order.ts";
 import type { Mode, RepositoryName } from "./commit/genesis.ts";
 import type { Revocations } from "./commit/revocation.ts";
@@ -150,6 +151,8 @@ export interface RepositoryPort {
   aheadOf(latestMs: number, has: (chain: string) => number): Cut[];
   /** What the digest is the hash of, behind its domain and genesis id; `undefined` while something is not shareable yet. */
   summary(): Uint8Array | undefined;
+  /** Where a chain stood with its first `count` commits; `undefined` where they may not be shared, or nothing is signed. */
+  endOf(chain: string, count: number): ChainEnd | undefined;
   /** SHA-256 over domain, genesis id and a summary. */
   digestOf(summary: Uint8Array): Uint8Array;
   /** Ids of commits of a chain; `undefined` when one of them is not known. */

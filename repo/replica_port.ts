@@ -8,6 +8,7 @@
  */
 
 import { assert } from "../src/base/errors.ts";
+import { NumberRanges } from "../src/base/number_ranges.ts";
 import type { Judged } from "./admission/admit.ts";
 import type { Arrival } from "./admission/arrival.ts";
 import { verifyBatch } from "./admission/signature_check.ts";
@@ -20,7 +21,7 @@ import { lowerBound } from "../src/base/collections.ts";
 import { Feed } from "./log/feed.ts";
 import { recordKind } from "./log/format.ts";
 import type { Mode, RepositoryName } from "./commit/genesis.ts";
-import { digestOfSummary } from "./graph/graph.ts";
+import { type ChainEnd, digestOfSummary } from "./graph/graph.ts";
 import { isRecordStart } from "./log/own_log.ts";
 import type {
   FeedRecord,
@@ -282,6 +283,20 @@ export class ReplicaPort implements RepositoryPort {
     if (!sharing.isComplete) return undefined;
     commits.hashLazily();
     return loaded.graph.summary();
+  }
+
+  endOf(chain: string, count: number): ChainEnd | undefined {
+    const isHere = count > 0 && count <= this.lengthOf(chain);
+    if (this.mode !== "default" || !isHere) return undefined;
+    const { graph } = this.#parts.loaded;
+    const id = graph.idBefore(chain, count) ??
+      graph.endedBefore(chain, count) ?? this.#ids.before(chain, count);
+    if (id === undefined) return undefined;
+    const voids = new NumberRanges();
+    for (const [first, end] of graph.chain(chain)?.voids ?? []) {
+      voids.add(first, Math.min(end, count));
+    }
+    return voids.size > 0 ? { count, id, voids } : { count, id };
   }
 
   digestOf(summary: Uint8Array): Uint8Array {

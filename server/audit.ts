@@ -10,7 +10,7 @@ import {
   type AuditFinding,
   type AuditOptions,
   type AuditReport,
-  auditRules,
+  RuleAudit,
 } from "../repo/admission/rule_audit.ts";
 import { KnownLoss, SERVER_REPOSITORY } from "./books.ts";
 import { idFrom } from "./restore_report.ts";
@@ -22,23 +22,49 @@ export interface BookedFinding extends AuditFinding {
   readonly isRestored: boolean;
 }
 
-/** Asks rules about everything in a repository; reports, and changes nothing. */
-export async function audit(
-  database: Database,
-  repository: Repository,
-  options: Omit<AuditOptions, "found"> & {
-    readonly found: (finding: BookedFinding) => void;
-  },
-): Promise<AuditReport> {
-  const lost = await lossOf(database, repository.name);
-  await repository.durable();
-  const found = (finding: AuditFinding) => {
-    const end = lost.get(finding.chain)?.count ?? 0;
-    options.found({ ...finding, isRestored: finding.number < end });
-  };
-  const { loaded } = replicaOf(repository);
-  const pause = () => new Promise<void>((resolve) => setTimeout(resolve, 0));
-  return await auditRules(loaded, { ...options, found }, pause);
+/** What a {@linkcode BookedAudit} reports to. */
+export interface BookedOptions extends Omit<AuditOptions, "found"> {
+  readonly found: (finding: BookedFinding) => void;
+}
+
+/** Asks rules about everything in a repository, and about what comes to it; reports, and changes nothing. */
+export class BookedAudit {
+  readonly #audit: RuleAudit;
+  #lost: ReadonlyMap<string, ChainEnd> = new Map();
+
+  constructor(options: BookedOptions) {
+    const found = (finding: AuditFinding) => {
+      const end = this.#lost.get(finding.chain)?.count ?? 0;
+      options.found({ ...finding, isRestored: finding.number < end });
+    };
+    this.#audit = new RuleAudit({ ...options, found });
+  }
+
+  /** How much was judged. */
+  get report(): AuditReport {
+    return this.#audit.report;
+  }
+
+  /**
+   * Judges what it has not judged yet. False where that is another log than before: nothing was judged.
+   *
+   * @param isGoing does somebody write to it?
+   */
+  async run(
+    database: Database,
+    repository: Repository,
+    isGoing: boolean,
+  ): Promise<boolean> {
+    const { loaded } = replicaOf(repository);
+    if (!this.#audit.goesOn(loaded)) return false;
+    this.#lost = await lossOf(database, repository.name);
+    await this.#audit.run(loaded, pause, isGoing);
+    return true;
+  }
+}
+
+function pause(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 0));
 }
 
 /** How far chains went before a loss, where the books of a server say so. */

@@ -147,7 +147,7 @@ Deno.test("every message at the wrong time ends a conversation", async () => {
   const toServer: Message[] = [
     { is: "prove", ...features, nonce, window: 1, certificates: [], signature },
     { is: "hello", ...features, nonce, rootKey: nonce, name: "" },
-    { is: "ack", channel, sequence: 1 },
+    { is: "ack", channel, sequence: 1, receipt: undefined },
     { is: "vector", channel, vector: new Map() },
     { is: "records", channel: 7, records: [], progress: undefined },
     { is: "records", channel, records: [], progress },
@@ -171,7 +171,7 @@ Deno.test("every message at the wrong time ends a conversation", async () => {
       enforced: [],
     },
     { is: "records", channel: 9, records: [], progress },
-    { is: "ack", channel, sequence: 1 },
+    { is: "ack", channel, sequence: 1, receipt: undefined },
     {
       is: "refuse",
       channel,

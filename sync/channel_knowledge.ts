@@ -126,9 +126,13 @@ export class ChannelKnowledge {
     this.#isRewriting = true;
   }
 
-  /** How many commits of a chain the server is known to have durably. */
+  /** How many commits of a chain the server is known to have durably; of own ones that are signed, by its receipts alone. */
   acknowledged(chain: string): number {
-    return Math.max(this.#acked.get(chain) ?? 0, this.#confirmedOf(chain));
+    const acked = this.#acked.get(chain) ?? 0;
+    const { mode } = this.#parts.port;
+    const isOwn = this.#driver?.core.owns(chain) ?? true;
+    if (mode === "default" && isOwn) return acked;
+    return Math.max(acked, this.#confirmedOf(chain));
   }
 
   #confirmedOf(chain: string): number {

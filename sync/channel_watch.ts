@@ -6,6 +6,7 @@
  * quiet about the same commits; a difference then is an incident, never noise.
  */
 
+import { chainBytes } from "../repo/commit/commit.ts";
 import type { RepositoryPort } from "../repo/port.ts";
 import { equalBytes, toHex } from "../src/base/bytes.ts";
 import { limits } from "../src/base/limits.ts";
@@ -13,7 +14,15 @@ import type { AuditReport, AuditRun } from "./audit.ts";
 import type { EventOf } from "./conversation.ts";
 import { lateAudit } from "./late_audit.ts";
 import type { PeerSession } from "./proof.ts";
-import type { Place } from "./frame_fields.ts";
+import type { Place, SentReceipt } from "./frame_fields.ts";
+import {
+  epochOf,
+  type Evidence,
+  isHere,
+  Receipts,
+  shown,
+  type Taken,
+} from "./receipt.ts";
 import type { Line } from "./line.ts";
 import type { AuditQuery, MessageOf } from "./message.ts";
 import type { ResumeState } from "./resume.ts";
@@ -35,6 +44,17 @@ type Kept = Pick<
   "witness" | "proved" | "certificates" | "summary"
 >;
 
+/** What a receipt came on. */
+interface Way {
+  readonly epoch: Uint8Array;
+  /** How far the order was told, and whether that does not follow. */
+  readonly down: {
+    readonly told: Place | undefined;
+    readonly isForked: boolean;
+  };
+  readonly server: PeerSession;
+}
+
 interface Running {
   readonly run: AuditRun;
   /** Did somebody ask, or did two digests differ? */
@@ -46,8 +66,15 @@ export class ChannelWatch {
   readonly #line: Line;
   readonly #port: RepositoryPort;
   readonly #owns: (chain: string) => boolean;
-  /** What to keep for the next connection: all that was kept of the last one, until both sides were found equal. */
-  kept: Partial<ResumeState> & Kept;
+  /** All that was kept of the last connection, until both sides were found equal. */
+  #kept: Partial<ResumeState> & Kept;
+  readonly #receipts: Receipts;
+  /** Own commits that a receipt or an equal witness covers, as far as that was told. */
+  readonly #told = new Map<string, number>();
+  /** The last receipt, until its place was found to be a lie. */
+  #receipted: Taken | undefined;
+  /** Was it told on this connection that a receipt is missing? */
+  #isReceiptMissed = false;
   /** What the kept summary says, once it was asked for. */
   #ends: ReturnType<typeof readSummary> | undefined;
   /** The newest sound witness. */
@@ -81,13 +108,155 @@ export class ChannelWatch {
     this.#line = line;
     this.#port = port;
     this.#owns = owns;
-    this.kept = resume;
+    this.#kept = resume;
+    this.#receipts = new Receipts(port, owns, resume.receipts);
     this.#newest = readKept(resume.witness);
+  }
+
+  /** What to keep for the next connection: all that was kept of the last one, until both sides were found equal. */
+  get kept(): Partial<ResumeState> {
+    return { ...this.#kept, receipts: this.#receipts.kept };
+  }
+
+  /** The server has commits durably; for own ones it has to give a receipt to who may read. */
+  acknowledged(
+    receipt: SentReceipt | undefined,
+    acked: ReadonlyMap<string, number>,
+    way: Way & { readonly mayRead: boolean },
+  ): void {
+    const isSigned = this.#port.mode === "default";
+    const own = new Map<string, number>();
+    for (const [chain, count] of acked) {
+      if (isSigned && this.#owns(chain)) own.set(chain, count);
+      else this.#tellAcked(chain, count);
+    }
+    if (way.mayRead && own.size > 0) this.receipt(receipt, own, way, true);
+  }
+
+  /**
+   * Takes a receipt of what a server says it has of own chains.
+   *
+   * @param claimed how much of each
+   * @param isSent was all of that sent to it just now? Then it has no other commits of these numbers
+   */
+  receipt(
+    receipt: SentReceipt | undefined,
+    claimed: ReadonlyMap<string, number>,
+    { epoch, down: { told, isForked }, server }: Way,
+    isSent = false,
+  ): void {
+    if (isForked || this.#port.mode !== "default") return;
+    const { serverMs, moment } = this.#line;
+    const nowMs = Math.max(serverMs, moment.nowMs);
+    const taken = receipt && (receipt.place ?? told) &&
+      this.#receipts.take(
+        receipt,
+        { epoch, told: told!, nowMs },
+        server,
+      );
+    if (taken?.named !== undefined) this.#receipted = taken;
+    this.#checkPlace(epoch, told);
+    if (receipt !== undefined && taken?.named === undefined) {
+      return this.#incident(
+        "bad-receipt",
+        "A receipt is none of this server's, or of something else",
+        { epoch: toHex(epoch) },
+      );
+    }
+    for (const [chain, { count }] of this.#receipts.covered) {
+      this.#tellAcked(chain, count);
+    }
+    this.#hasNews = true;
+    if ((taken?.named?.size ?? 0) >= limits.receiptChainsMax) return;
+    for (const [chain, count] of claimed) {
+      const covered = this.#told.get(chain) ?? 0;
+      const named = isSent ? covered : taken?.named?.get(chain)?.count ?? 0;
+      // Of what was given up, at the end of a chain, a server need not have heard.
+      const signed = Math.max(covered, named);
+      let end = count;
+      while (end > signed && this.#port.isVoid(chain, end - 1)) end--;
+      if (signed < end) return this.#missed(chain, count);
+    }
+  }
+
+  /** The last receipt's place has the order that was told, and that a witness of it says. */
+  #checkPlace(epoch: Uint8Array, told: Place | undefined): void {
+    if (this.#receipted === undefined) return;
+    const { at, evidence } = this.#receipted;
+    const newest = this.#newest && equalBytes(this.#newest.epoch, epoch)
+      ? this.#newest
+      : undefined;
+    const isOther = (place: Place | undefined) =>
+      place?.position === at.position && !equalBytes(place.order, at.order);
+    if (!isOther(told) && !isOther(newest)) return;
+    this.#receipted = undefined;
+    this.#incident(
+      "server-forked",
+      "The server signed another order in a receipt than it told, or signed, of its place",
+      {
+        epoch: toHex(epoch),
+        position: at.position,
+        receipt: shown(evidence!),
+        ...(isOther(newest) && {
+          witness: shown({
+            ...evidence!,
+            statement: newest!.bytes,
+            summary: NOTHING,
+          }),
+        }),
+      },
+    );
+  }
+
+  #missed(chain: string, count: number): void {
+    if (this.#isReceiptMissed) return;
+    this.#isReceiptMissed = true;
+    this.#incident(
+      "bad-receipt",
+      "The server says that it has commits of this device, and signs no receipt of them",
+      { chain: toHex(chainBytes(chain)), count },
+    );
+  }
+
+  #tellAcked(chain: string, count: number): void {
+    if ((this.#told.get(chain) ?? 0) >= count) return;
+    this.#told.set(chain, count);
+    this.#line.tell({ tell: "acked", name: this.#port.name, chain, count });
+  }
+
+  /**
+   * An own commit is refused for good. That a server had signed for it is told
+   * with what it signed.
+   */
+  refused(chain: string, number: number, reason: string): void {
+    if ((this.#told.get(chain) ?? 0) > number) this.#told.set(chain, number);
+    if (!this.#owns(chain)) return;
+    const covered = this.#receipts.covered.get(chain);
+    const isReceipted = covered !== undefined && number < covered.count;
+    void this.provedOf(chain);
+    const end = isReceipted ? covered : this.#ends!.get(chain);
+    const by = isReceipted ? covered.by : this.#proof();
+    const isDenied = end !== undefined && by !== undefined &&
+      number < end.count && isHere(this.#port, chain, end);
+    if (isReceipted) this.#receipts.forget(chain);
+    if (!isDenied) return;
+    this.#incident(
+      "receipt-denied",
+      `The server takes back what it had signed for: ${reason}`,
+      { chain: toHex(chainBytes(chain)), number, reason, receipt: shown(by) },
+    );
+  }
+
+  /** What the last witness shows that was found equal. */
+  #proof(): Evidence | undefined {
+    const { proved, certificates, summary } = this.#kept;
+    if (proved.length === 0) return undefined;
+    return { statement: proved, certificates, summary };
   }
 
   /** How many commits of a chain a true witness proves to have been accepted. */
   provedOf(chain: string): number {
-    this.#ends ??= readSummary(this.kept.summary);
+    this.#ends ??= readSummary(this.#kept.summary);
     return this.#ends.get(chain)?.count ?? 0;
   }
 
@@ -99,6 +268,7 @@ export class ChannelWatch {
    */
   opened(channel: number, epoch: Uint8Array, has?: VersionVector): void {
     this.#channel = channel;
+    this.#recall(epoch, has);
     const proof = this.#proofFor(epoch, has);
     if (proof !== undefined) {
       this.#line.send({ is: "proof", channel, ...proof });
@@ -106,14 +276,42 @@ export class ChannelWatch {
     }
     const wasLost = this.#lost.length > 0;
     this.#lost = [];
-    let missing = 0;
+    if (has === undefined) return;
+    const lengths = new Map<string, number>();
     for (const [chain, { count }] of readSummary(proof?.summary ?? NOTHING)) {
-      const lacks = count - (has?.get(chain) ?? 0);
+      lengths.set(chain, count);
+    }
+    let by = lengths.size > 0 ? this.#proof() : undefined;
+    for (const [chain, one] of this.#receipts.covered) {
+      if (one.count <= (has.get(chain) ?? 0)) continue;
+      by = one.by;
+      lengths.set(chain, Math.max(one.count, lengths.get(chain) ?? 0));
+    }
+    let missing = 0;
+    for (const [chain, count] of lengths) {
+      const lacks = count - (has.get(chain) ?? 0);
       if (lacks <= 0) continue;
       missing += lacks;
       this.#lost.push([chain, count]);
     }
-    if (missing > 0 || wasLost) this.#restoring(missing, epoch);
+    if (missing > 0 || wasLost) this.#restoring(missing, epoch, by);
+  }
+
+  /** Tells what the server had signed of own commits in the epoch that goes on. */
+  #recall(epoch: Uint8Array, has?: VersionVector): void {
+    const tell = (chain: string, count: number) => {
+      if (count <= (has?.get(chain) ?? Infinity)) this.#tellAcked(chain, count);
+    };
+    for (const [chain, { count, by }] of this.#receipts.covered) {
+      if (equalBytes(epochOf(by), epoch)) tell(chain, count);
+    }
+    const proved = readKept(this.#kept.proved);
+    if (proved === undefined || !equalBytes(proved.epoch, epoch)) return;
+    for (const [chain, end] of chainEndsOf(this.#kept.summary)) {
+      if (this.#owns(chain) && isHere(this.#port, chain, end)) {
+        tell(chain, end.count);
+      }
+    }
   }
 
   /**
@@ -126,7 +324,7 @@ export class ChannelWatch {
     epoch: Uint8Array,
     has?: VersionVector,
   ): Omit<MessageOf<"proof">, "is" | "channel"> | undefined {
-    const { proved, certificates, summary } = this.kept;
+    const { proved, certificates, summary } = this.#kept;
     const witness = readKept(proved);
     if (witness === undefined) return undefined;
     const isOfNow = equalBytes(witness.epoch, epoch);
@@ -155,13 +353,15 @@ export class ChannelWatch {
     if (isOver) this.#restoring(0, epoch);
   }
 
-  #restoring(missing: number, epoch: Uint8Array): void {
+  #restoring(missing: number, epoch: Uint8Array, by?: Evidence): void {
     const { name } = this.#port;
-    this.#line.tell({ tell: "restoring", name, missing, epoch });
+    const receipt = by === undefined ? "" : shown(by);
+    this.#line.tell({ tell: "restoring", name, missing, epoch, receipt });
   }
 
   /** The channel is closed. */
   closed(): void {
+    this.#receipted = undefined;
     this.#pending = undefined;
     this.#running = undefined;
     this.#isWorking = false;
@@ -201,6 +401,7 @@ export class ChannelWatch {
       );
     }
     const { witness, order } = seen;
+    this.#checkPlace(epoch, told);
     if (order === "sound") {
       this.#checkSuspicion(witness);
       return this.#line.tell({ tell: "witness", name, witness });
@@ -214,10 +415,17 @@ export class ChannelWatch {
         epoch: toHex(epoch),
         position: witness.position,
         commits: witness.commits,
+        witness: this.#shownWitness(bytes, server),
         positionBefore: before?.position ?? 0,
         commitsBefore: before?.commits ?? 0,
+        ...(before && { before: this.#shownWitness(before.bytes, server) }),
       },
     );
+  }
+
+  /** A witness alone, for who compares it with another one of its position. */
+  #shownWitness(statement: Uint8Array, { certificates }: PeerSession): string {
+    return shown({ statement, certificates, summary: NOTHING });
   }
 
   /** Takes a witness that this server sent about its present epoch. */
@@ -247,7 +455,7 @@ export class ChannelWatch {
       // Only what was told up to its very position can be compared.
       this.#pending = isOfNow ? witness : undefined;
       this.#isStale = false;
-      this.kept = { ...this.kept, witness: witness.bytes };
+      this.#kept = { ...this.#kept, witness: witness.bytes };
     }
     return { witness, order };
   }
@@ -279,6 +487,9 @@ export class ChannelWatch {
     if (verdict === undefined) return;
     if (verdict === "equal") {
       this.#hasNews = true;
+      for (const [chain, count] of this.#port.vector()) {
+        if (this.#owns(chain)) this.#tellAcked(chain, count);
+      }
       this.#dropOwn(this.#newest!.epoch);
       const { nowMs: atMs } = this.#line.moment;
       this.#line.tell({ tell: "equal", name: this.#port.name, atMs });
@@ -304,8 +515,9 @@ export class ChannelWatch {
     const { certificates } = server;
     // No frame takes a longer one: an older proof is better than none.
     if (summary.length <= limits.summaryBytesMax) {
-      this.kept = { witness: bytes, proved: bytes, certificates, summary };
+      this.#kept = { witness: bytes, proved: bytes, certificates, summary };
       this.#ends = undefined;
+      this.#receipts.settle((chain) => this.provedOf(chain));
     }
     return "equal";
   }

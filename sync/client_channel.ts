@@ -259,7 +259,11 @@ export class SyncChannel {
         this.#equalAt = new Date(event.atMs);
         return this.#incidents.settle();
       case "restoring":
-        return this.#incidents.noteRestoring(event.missing, event.epoch);
+        return this.#incidents.noteRestoring(
+          event.missing,
+          event.epoch,
+          event.receipt,
+        );
       case "audited":
         this.#audit?.resolve(auditOf(event.report));
         this.#audit = undefined;

@@ -11,6 +11,7 @@
 
 import type { RepositoryName } from "../repo/commit/genesis.ts";
 import type { RepositoryPort } from "../repo/port.ts";
+import { sessionKeyOf } from "../repo/commit/commit.ts";
 import { equalBytes } from "../src/base/bytes.ts";
 import { limits } from "../src/base/limits.ts";
 import { ClientChannel } from "./conversation_channel.ts";
@@ -342,6 +343,11 @@ export class ClientConversation {
   /** How many commits of a chain the server is known to have, durably: at least so many. */
   serverHas(name: RepositoryName, chain: string): number {
     return this.#byName.get(name)?.serverHas(chain) ?? 0;
+  }
+
+  /** Is a chain of this session? */
+  owns(chain: string): boolean {
+    return equalBytes(sessionKeyOf(chain), this.#options.session.publicKey);
   }
 
   /** What to keep of a repository's channel now. */

@@ -1,5 +1,6 @@
 /** Reports of a conversation, in words and JSON for an app. */
 
+import { chainBytes } from "../repo/commit/commit.ts";
 import { equalBytes, toHex } from "../src/base/bytes.ts";
 import { limits } from "../src/base/limits.ts";
 import type { World } from "../src/base/world.ts";
@@ -90,7 +91,7 @@ export class IncidentList {
   }
 
   /** A server of another epoch lacks so many commits that a witness proves: there is one such incident, until it lacks none. */
-  noteRestoring(missing: number, epoch: Uint8Array): void {
+  noteRestoring(missing: number, epoch: Uint8Array, receipt: string): void {
     const before = this.list.find(({ kind }) => kind === "restore-incomplete");
     const others = this.list.filter((one) => one !== before);
     if (missing === 0) return this.#set(others);
@@ -100,7 +101,7 @@ export class IncidentList {
       message:
         `The server lacks ${missing} commits that a server of this database had signed for: ` +
         "what is here of them is handed in",
-      details: { missing, epoch: toHex(epoch) },
+      details: { missing, epoch: toHex(epoch), receipt },
     }]);
   }
 
@@ -135,7 +136,7 @@ function messageOf({ equal, commits, items, isPartial }: AuditReport): string {
 function detailsOf({ commits, items, isPartial }: AuditReport): JsonValue {
   return {
     commits: commits.map(({ chain, from, to, how }) => ({
-      chain: hexOf(chain),
+      chain: toHex(chainBytes(chain)),
       from,
       to,
       how,
@@ -143,9 +144,4 @@ function detailsOf({ commits, items, isPartial }: AuditReport): JsonValue {
     items: items.map(({ collection, id }) => ({ collection, id })),
     isPartial,
   };
-}
-
-/** A chain's name has one character a byte. */
-function hexOf(chain: string): string {
-  return toHex(Uint8Array.from(chain, (char) => char.charCodeAt(0)));
 }

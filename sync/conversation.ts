@@ -99,7 +99,7 @@ interface Events {
   readonly progress: Named & { readonly done: number; readonly total: number };
   /** CS: everything that there was has been sent (S) or received (C). */
   readonly live: Named;
-  /** C: the server has everything of `chain` below `count`, durably; compare with `write.synced`. */
+  /** C: the server has everything of `chain` below `count`, durably, and signed for it where it is an own one: `write.synced`. */
   readonly acked: Named & { readonly chain: string; readonly count: number };
   /** C: there is (`false`) or is not (`true`) something that the server has not acknowledged. */
   readonly quiet: Named & { readonly quiet: boolean };
@@ -126,6 +126,8 @@ interface Events {
   readonly restoring: Named & {
     readonly missing: number;
     readonly epoch: Uint8Array;
+    /** What it had signed, for an incident; "" where nothing is missing. */
+    readonly receipt: string;
   };
   /** Something that should not happen between honest replicas. */
   readonly incident: {

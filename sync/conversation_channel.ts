@@ -168,11 +168,11 @@ export class ClientChannel {
         if (down.part(message, frameBytes)) this.#watch.disturb();
         break;
       case "live":
-        this.#live(ways, message);
+        this.#live(ways, message, server);
         break;
       case "ack":
         this.#watch.disturb();
-        this.#expect(up.acknowledge(message.sequence), message);
+        this.#acked(ways, message, server);
         break;
       case "refuse":
         this.#flushMs = this.#parts.line.moment.monotonicMs + GATHER_MS;
@@ -288,8 +288,36 @@ export class ClientChannel {
     return equalBytes(sessionKeyOf(chain), session.publicKey);
   }
 
-  #live({ down }: Ways, message: MessageOf<"live">): void {
+  #acked(
+    { up, down, epoch, rights: given }: Ways,
+    message: MessageOf<"ack">,
+    server: PeerSession,
+  ): void {
+    const acked = up.acknowledge(message.sequence);
+    this.#expect(acked !== undefined, message);
+    if (acked === undefined) return;
+    const mayRead = (given & rights.read) !== 0;
+    this.#watch.acknowledged(message.receipt, acked, {
+      ...{ epoch, down, server, mayRead },
+    });
+  }
+
+  #live(
+    { up, down, epoch }: Ways,
+    message: MessageOf<"live">,
+    server: PeerSession,
+  ): void {
     down.live(message);
+    const { receipt } = message;
+    const isVector = !this.#isLive && this.#started === "vector";
+    if (isVector || receipt !== undefined) {
+      const claimed = new Map<string, number>();
+      for (const chain of this.#parts.port.vector().keys()) {
+        const count = this.#owns(chain) ? up.outbox.countOf(chain) : 0;
+        if (count > 0) claimed.set(chain, count);
+      }
+      this.#watch.receipt(receipt, claimed, { epoch, down, server });
+    }
     if (this.#isLive) return;
     this.#isLive = true;
     this.#parts.line.tell({ tell: "live", name: this.name });

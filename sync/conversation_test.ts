@@ -299,7 +299,8 @@ Deno.test("nothing is echoed to where it came from", async () => {
   await both.pass(limits.witnessMs);
   const received = both.client.told("progress");
   assert.deepEqual(received, []);
-  assert.ok(both.bytes.down < 50 * 60 + 2_000, `${both.bytes.down} bytes`);
+  // A receipt, and what the order says.
+  assert.ok(both.bytes.down < 50 * 220 + 2_000, `${both.bytes.down} bytes`);
   both.end();
 });
 

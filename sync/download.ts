@@ -84,6 +84,11 @@ export class Download {
     return this.#told;
   }
 
+  /** Does the order not follow from what was told before? */
+  get isForked(): boolean {
+    return this.#isForked;
+  }
+
   /** Is everything that came durable here? */
   get isQuiet(): boolean {
     return this.#inbox.isIdle;
@@ -170,7 +175,7 @@ export class Download {
 
   /** Looks what is durable now. */
   settle(): void {
-    this.#durable = this.#inbox.acknowledge() ?? this.#durable;
+    this.#durable = this.#inbox.acknowledge()?.sequence ?? this.#durable;
     while (this.#places.length > 0) {
       const { sequence, place } = this.#places[0]!;
       if (sequence > this.#durable) return;

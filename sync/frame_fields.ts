@@ -15,8 +15,11 @@ import {
   copied,
   count,
   type Field,
+  fixed,
+  flagged,
   struct,
   textUpTo,
+  u48,
   unfit,
   type ValueOf,
 } from "../src/base/layout.ts";
@@ -79,6 +82,27 @@ export const place = struct({ position: count, order: copied(32) });
 
 /** See {@linkcode place}. */
 export type Place = ValueOf<typeof place>;
+
+/** What a receipt says on the wire: what both sides know already is not said. */
+export const receiptFields = struct({
+  /** Where it was given; nothing: at the place that was told last. */
+  place: flagged(place),
+  /** The server's wall clock. */
+  wall: u48,
+  /** Of the chains that it names. */
+  summary: bytes,
+  signature: fixed(64),
+});
+
+/** See {@linkcode receiptFields}. */
+export type SentReceipt = ValueOf<typeof receiptFields>;
+
+/** A receipt in a frame. */
+export const receipt: Field<SentReceipt> = {
+  says: "as below",
+  write: (writer, value) => receiptFields.write(writer, value),
+  read: (reader) => receiptFields.read(reader),
+};
 
 /** A place, and the life of the log in which it is one. */
 export const cursor = struct({ epoch: copied(16), ...place.fields });

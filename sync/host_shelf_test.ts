@@ -27,6 +27,7 @@ async function shelfOf() {
     order: {
       epoch: new Uint8Array(16),
       last: { position: 0, order: new Uint8Array(32) },
+      before: () => undefined,
       stands: () => true,
     },
     release: () => void counts.released++,

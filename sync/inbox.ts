@@ -473,9 +473,15 @@ export class Inbox {
     return at;
   }
 
-  /** The sequence up to which everything is dealt with and durable; `undefined` while it is no news. */
-  acknowledge(): number | undefined {
+  /** Up to where everything is dealt with and durable, and how far chains came with that; `undefined` while it is no news. */
+  acknowledge():
+    | {
+      readonly sequence: number;
+      readonly lengths: ReadonlyMap<string, number>;
+    }
+    | undefined {
     const { port } = this.#options;
+    const lengths = new Map<string, number>();
     let dealtWith = this.#sequence;
     for (const one of this.#pending) {
       const { chain, end, sequence } = one;
@@ -484,11 +490,15 @@ export class Inbox {
         break;
       }
       this.#pending.delete(one);
+      if (chain !== "") {
+        lengths.set(chain, Math.max(lengths.get(chain) ?? 0, end));
+      }
       if (this.#admittedTo.get(chain)! <= end) this.#admittedTo.delete(chain);
       this.#giveBack(one);
     }
     if (dealtWith <= this.#dealtWith) return undefined;
-    return this.#dealtWith = dealtWith;
+    this.#dealtWith = dealtWith;
+    return { sequence: dealtWith, lengths };
   }
 
   /** The peer is gone: frees what is half received. */

@@ -27,6 +27,7 @@ import {
   chain,
   type Cursor,
   cursor,
+  receipt,
   text,
   texts,
   vector,
@@ -226,8 +227,8 @@ export const frames = {
     offset: count,
     bytes,
   }),
-  /** Admitted or refused, and durable, up to this record. */
-  ack: frame(0x22, { channel, sequence: count }),
+  /** Admitted or refused, and durable, up to this record; `receipt`: of what was admitted of the session's own chains. */
+  ack: frame(0x22, { channel, sequence: count, receipt: flagged(receipt) }),
   /** A record was refused. */
   refuse: frame(0x23, {
     channel,
@@ -247,8 +248,13 @@ export const frames = {
   }),
   /** So many more bytes may be sent. */
   credit: frame(0x24, { bytes: count }),
-  /** Everything that there was has been sent. */
-  live: frame(0x25, { channel, commits: count, progress: flagged(progress) }),
+  /** Everything that there was has been sent; `receipt`, once behind a vector: of the session's own chains. */
+  live: frame(0x25, {
+    channel,
+    commits: count,
+    progress: flagged(progress),
+    receipt: flagged(receipt),
+  }),
   /** What the server signs of its past: see witness.ts. */
   witness: frame(0x26, { channel, witness: bytes }),
   /** A witness of what there was, its signer's certificates, and the summary that its digest is of. */

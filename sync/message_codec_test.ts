@@ -48,6 +48,15 @@ const progress = fc.option(
   }),
   { nil: undefined },
 );
+const receipt = fc.option(
+  fc.record({
+    place: fc.option(fc.record(place), { nil: undefined }),
+    wall: u48,
+    summary: fc.uint8Array({ maxLength: 99 }),
+    signature: fc.uint8Array({ minLength: 64, maxLength: 64 }),
+  }),
+  { nil: undefined },
+);
 const vector = fc.uniqueArray(
   fc.tuple(chain, fc.integer({ min: 1, max: 2 ** 50 })),
   { selector: ([name]) => name, maxLength: 5 },
@@ -135,7 +144,7 @@ const arbitraries: Arbitraries = {
     kind,
     ...part,
   })),
-  ack: fc.record({ channel, sequence: count }),
+  ack: fc.record({ channel, sequence: count, receipt }),
   refuse: fc.record({
     channel,
     sequence: count,
@@ -149,7 +158,7 @@ const arbitraries: Arbitraries = {
     kept: flag,
   }),
   credit: fc.record({ bytes: count }),
-  live: fc.record({ channel, commits: count, progress }),
+  live: fc.record({ channel, commits: count, progress, receipt }),
   witness: fc.record({ channel, witness: bytes }),
   proof: fc.record({ channel, witness: bytes, certificates, summary: bytes }),
   present: fc.record({ channel, bytes }),

@@ -12,6 +12,8 @@ export interface LogOrder {
   readonly epoch: Uint8Array;
   /** The order at the last mark. */
   readonly last: Place;
+  /** The last mark at or before a position that is durable. */
+  before(position: number): Place | undefined;
   /** Was this the order at a position? */
   stands(position: number, order: Uint8Array): boolean;
 }

@@ -16,6 +16,7 @@ import { ManualWorld, Place } from "../tests/kit/replica_place.ts";
 import {
   ClientSide,
   disks,
+  proverFor,
   ServerSide,
   Serving,
   Talk,
@@ -23,6 +24,7 @@ import {
 import type { ClientOptions, ServerChannelOptions } from "./conversation.ts";
 import type { MessageOf, WireRecord } from "./message.ts";
 import { decodeMessage, encodeMessage } from "./message_codec.ts";
+import { giveReceipt } from "./receipt.ts";
 import type { ResumeState } from "./resume.ts";
 
 interface Options {
@@ -174,7 +176,7 @@ Deno.test("refusals that come together are acted on once", async () => {
   talk.client.message({ ...refusal, number: 1, reason: "denied" });
   talk.client.message({ ...refusal, number: 4, reason: "denied" });
   assert.deepEqual(talk.client.told("refused"), [], "more may come");
-  talk.client.message({ is: "ack", channel: 1, sequence });
+  talk.client.message({ is: "ack", channel: 1, sequence, receipt: undefined });
   assert.deepEqual(
     talk.client.told("refused").map(({ number, kept }) => [number, kept]),
     [[1, true], [4, true]],
@@ -195,7 +197,7 @@ Deno.test("what a refusal had passed over is not acknowledged by a later one tha
     const isDue = commits[due[0]! - first]?.isVoid === false;
     return isDue ? refuseAt(due.shift()!, "denied") : undefined;
   };
-  const { place, talk } = await start({ gate });
+  const { world, serving, place, talk } = await start({ gate });
   await talk.settle();
   for (const texts of [["a"], ["b", "c"], ["d", "e"]]) {
     for (const text of texts) void place.write(text, "1");
@@ -208,7 +210,14 @@ Deno.test("what a refusal had passed over is not acknowledged by a later one tha
   const acknowledge = (channel: number, sequence: number) => {
     if (acked.has(sequence)) return;
     acked.add(sequence);
-    client.frame(encodeMessage({ is: "ack", channel, sequence }));
+    const { session, order } = serving;
+    const port = serving.place.replica.port();
+    const prover = proverFor(session);
+    const receipt = giveReceipt({ port, prover, epoch: order.epoch }, {
+      ...{ at: order.last, isTold: false, wall: world.now() },
+      lengths: Array.from(port.vector().keys(), (chain) => [chain, 1]),
+    });
+    client.frame(encodeMessage({ is: "ack", channel, sequence, receipt }));
   };
   for (let flight = 0; flight < 30 && refusals.length < 2; flight++) {
     await disks();
@@ -229,6 +238,8 @@ Deno.test("what a refusal had passed over is not acknowledged by a later one tha
   // The second batch was refused, and the third stood behind it.
   acknowledge(first!.channel, first!.sequence + 1);
   assert.deepEqual(client.told("acked").map(({ count }) => count), [1]);
+  // Nor does it miss a receipt of that.
+  assert.deepEqual(client.told("incident"), []);
   await talk.settle();
   talk.end();
 });
@@ -252,7 +263,7 @@ Deno.test("who comes back after a refusal sends what was to be sent again, whate
   const what = { chain, from: 0, number: 0, count: 1, kept: false };
   const why = { reason: "denied", rule: "", detail: "" };
   talk.client.message({ is: "refuse", ...said, ...what, ...why });
-  talk.client.message({ is: "ack", ...said });
+  talk.client.message({ is: "ack", ...said, receipt: undefined });
   await disks();
   const { uploadedTo } = talk.client.core.resumeState(name)!;
   assert.equal(uploadedTo <= before, true, `${uploadedTo} is behind ${before}`);

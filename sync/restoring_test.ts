@@ -97,6 +97,7 @@ Deno.test("a client tells nothing of a server that has more than was signed for,
   const other: LogOrder = {
     epoch: OTHER,
     last: order.last,
+    before: (position) => order.before(position),
     stands: () => false,
   };
   for (const one of [order, other]) {
@@ -181,6 +182,7 @@ Deno.test("a server that went back in its own epoch is shown what there was", as
   const order: LogOrder = {
     epoch: serving.order.epoch,
     last: back.order.last,
+    before: (position) => back.order.before(position),
     stands: () => false,
   };
   const talk = meet(back, place, resume, { order });
@@ -264,13 +266,13 @@ Deno.test("IncidentList keeps one account of what is missing, however many epoch
   const list = new IncidentList({ now: () => ++time });
   let time = 0;
   for (let i = 1; i < 1_000; i++) {
-    list.noteRestoring(i, new Uint8Array(16).fill(i));
+    list.noteRestoring(i, new Uint8Array(16).fill(i), "");
   }
   equal(list.list.length, 1);
   const [{ kind, at, details }] = list.list as [typeof list.list[0]];
   equal(kind, "restore-incomplete");
   deepEqual(at, new Date(1), "since when");
   equal((details as { missing: number }).missing, 999);
-  list.noteRestoring(0, OTHER);
+  list.noteRestoring(0, OTHER, "");
   deepEqual(list.list, []);
 });

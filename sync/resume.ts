@@ -21,9 +21,10 @@ import {
   type ValueOf,
 } from "../src/base/layout.ts";
 import { certificates, type Cursor, cursor } from "./frame_fields.ts";
+import { evidenceLayout } from "./receipt.ts";
 import { readSummary } from "./summary.ts";
 
-const FORMAT = 3;
+const FORMAT = 4;
 const NOTHING = new Uint8Array();
 
 const lives = struct({
@@ -57,6 +58,8 @@ export const resumeLayout = struct({
   certificates,
   /** The summary that its digest is of. */
   summary: bytes,
+  /** What the server signed of own commits since, the newest last. */
+  receipts: list(evidenceLayout, limits.receiptsMax),
   lives,
 });
 
@@ -74,6 +77,7 @@ export function emptyResume(genesisId: Uint8Array): ResumeState {
     proved: NOTHING,
     certificates: [],
     summary: NOTHING,
+    receipts: [],
     lives: noLives,
   };
 }
@@ -89,16 +93,17 @@ export function usableCursor(
   return isOfThisLog && again <= limits.resendBytesMax ? cursor : undefined;
 }
 
-/** The bytes of a state: at most `resumeBytesMax`, without the summary where it does not fit. */
+/** The bytes of a state: at most `resumeBytesMax`, without the summary where it does not fit, and with fewer receipts. */
 export function encodeResume(state: ResumeState): Uint8Array {
   const whole = encodeRecord(FORMAT, resumeLayout, state);
   if (whole.length <= limits.resumeBytesMax) return whole;
-  return encodeRecord(FORMAT, resumeLayout, {
-    ...state,
-    proved: NOTHING,
-    certificates: [],
-    summary: NOTHING,
-  });
+  const { receipts, summary } = state;
+  const isSummaryLarge = 2 * summary.length > limits.resumeBytesMax;
+  return encodeResume(
+    isSummaryLarge || receipts.length === 0
+      ? { ...state, proved: NOTHING, certificates: [], summary: NOTHING }
+      : { ...state, receipts: receipts.slice(1) },
+  );
 }
 
 /** Reads a state; `SyntaxError` when the bytes are none, for which {@linkcode emptyResume} stands in. */
@@ -106,5 +111,6 @@ export function decodeResume(bytes: Uint8Array): ResumeState {
   if (bytes.length > limits.resumeBytesMax) throw unfit("it is too large");
   const state = decodeRecord(FORMAT, resumeLayout, bytes);
   readSummary(state.summary);
+  for (const { summary } of state.receipts) readSummary(summary);
   return state;
 }

@@ -20,13 +20,14 @@ import { limits } from "../src/base/limits.ts";
 import { answerAudit } from "./audit.ts";
 import type { AuditDesk } from "./audit_desk.ts";
 import { rights, type ServerChannelOptions } from "./conversation.ts";
-import type { PeerSession } from "./proof.ts";
+import type { PeerSession, ServerProver } from "./proof.ts";
+import { giveReceipt } from "./receipt.ts";
 import { Inbox, type Intake, isForgery, type RefusedRecord } from "./inbox.ts";
 import type { Line } from "./line.ts";
 import type { ClientWord, MessageOf, Start, WireRecord } from "./message.ts";
 import { FRAME_BYTES, isAmong, Outbox, RECORD_BYTES } from "./outbox.ts";
 import { checkProof } from "./witness.ts";
-import type { Cursor, Place } from "./frame_fields.ts";
+import type { Cursor, Place, SentReceipt } from "./frame_fields.ts";
 import { OrderTeller } from "./order_teller.ts";
 import { named, type Progress } from "./progress.ts";
 import type { PartBudget } from "./window.ts";
@@ -47,6 +48,8 @@ export interface ServerChannelParts {
   readonly budget: PartBudget;
   readonly release: (bytes: number) => void;
   readonly audits: AuditDesk;
+  /** Signs receipts. */
+  readonly prover: ServerProver;
   readonly options: ServerChannelOptions;
 }
 
@@ -64,6 +67,8 @@ export class ServerChannel {
   /** The position of the last witness that was sent. */
   #witnessed = -1;
   #isAcknowledging = false;
+  /** Does the client begin with a vector? It may hold no receipt of what it brought once. */
+  #owesReceipt = false;
 
   constructor(parts: ServerChannelParts) {
     const { line, port, budget, release, options } = parts;
@@ -133,6 +138,7 @@ export class ServerChannel {
     const { port, peer, options: { order: { epoch } } } = this.#parts;
     const key = nameOf(peer.key, 0, peer.key.length);
     this.#told = from?.position ?? -1;
+    this.#owesReceipt = has !== undefined;
     this.#outbox = new Outbox({
       port,
       from: from?.position ?? 0,
@@ -251,22 +257,47 @@ export class ServerChannel {
 
   #acknowledge(): void {
     const { line, channel } = this.#parts;
-    const sequence = this.#inbox.acknowledge();
-    if (sequence === undefined) return;
+    const acked = this.#inbox.acknowledge();
+    if (acked === undefined) return;
     // A cursor behind it comes first: the client may leave when it is acknowledged.
     // A witness comes after it: before, nobody could tell what the ack was new to.
     this.#isAcknowledging = true;
     this.pump();
     this.#isAcknowledging = false;
     this.#witnessed = -1;
-    line.send({ is: "ack", channel, sequence });
+    const { sequence, lengths } = acked;
+    const receipt = this.#receiptOf(lengths);
+    line.send({ is: "ack", channel, sequence, receipt });
+  }
+
+  /** What its author gets for commits that are durable here: see `receipt.ts`. */
+  #receiptOf(
+    lengths: Iterable<readonly [string, number]>,
+  ): SentReceipt | undefined {
+    const { line, port, peer, prover, options: { order } } = this.#parts;
+    if (!this.#mayRead || port.mode !== "default") return undefined;
+    const at = order.before(port.shareable);
+    if (at === undefined) return undefined;
+    const key = nameOf(peer.key, 0, peer.key.length);
+    const own = Array.from(lengths)
+      .filter(([chain]) => chain.startsWith(key))
+      .slice(0, limits.receiptChainsMax);
+    const isTold = at.position === this.#told;
+    const wall = line.moment.nowMs;
+    const { epoch } = order;
+    return giveReceipt({ port, prover, epoch }, {
+      ...{ at, isTold, wall, lengths: own },
+    });
   }
 
   /** Before the channel ends: what came may have ended the right to it. */
   acknowledgeLast(): void {
     const { line, channel } = this.#parts;
-    const sequence = this.#inbox.acknowledge();
-    if (sequence !== undefined) line.send({ is: "ack", channel, sequence });
+    const acked = this.#inbox.acknowledge();
+    if (acked === undefined) return;
+    const { sequence, lengths } = acked;
+    const receipt = this.#receiptOf(lengths);
+    line.send({ is: "ack", channel, sequence, receipt });
   }
 
   /** What may be shared has grown. */
@@ -348,7 +379,11 @@ export class ServerChannel {
   #live(outbox: Outbox): void {
     const { line, channel, port } = this.#parts;
     const progress = this.#progress(outbox, [], limits.recordsBytesSoft);
-    line.send({ is: "live", channel, commits: port.commits, progress });
+    const { commits } = port;
+    const isFirst = this.#owesReceipt;
+    this.#owesReceipt = false;
+    const receipt = isFirst ? this.#receiptOf(port.vector()) : undefined;
+    line.send({ is: "live", channel, commits, progress, receipt });
     outbox.order?.follow();
   }
 

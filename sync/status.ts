@@ -52,6 +52,8 @@ export interface Incident {
     | "server-rolled-back"
     | "server-forked"
     | "bad-witness"
+    | "bad-receipt"
+    | "receipt-denied"
     | "relay-refused"
     | "bad-record"
     | "restore-incomplete"

@@ -9,21 +9,37 @@
  */
 
 import {
+  chainBytes,
   chainBytesLength,
   chainName,
   idLength,
 } from "../repo/commit/commit.ts";
-import { SAYS_VOIDS, SUMMARY_ENTRY_BYTES } from "../repo/graph/graph.ts";
-import { ByteReader } from "../src/base/bytes.ts";
+import {
+  type ChainEnd,
+  SAYS_VOIDS,
+  SUMMARY_ENTRY_BYTES,
+  writeChainEnd,
+} from "../repo/graph/graph.ts";
+import { ByteReader, ByteWriter, equalBytes } from "../src/base/bytes.ts";
 import { NumberRanges } from "../src/base/number_ranges.ts";
 
-/** How far a chain went. */
-export interface ChainEnd {
-  readonly count: number;
-  /** The id of its last commit: of all of them, because ids are chained. */
-  readonly id: Uint8Array;
-  /** Which of them say nothing, if any. */
-  readonly voids?: NumberRanges | undefined;
+export type { ChainEnd };
+
+/** Do two ends of a chain say the same? */
+export function isSameEnd(one: ChainEnd, other: ChainEnd): boolean {
+  return one.count === other.count && equalBytes(one.id, other.id) &&
+    String([...one.voids ?? []]) === String([...other.voids ?? []]);
+}
+
+/** The summary of some chains. */
+export function encodeSummary(
+  ends: ReadonlyMap<string, ChainEnd>,
+): Uint8Array<ArrayBuffer> {
+  const writer = new ByteWriter(ends.size * SUMMARY_ENTRY_BYTES);
+  for (const [chain, end] of [...ends].sort(([a], [b]) => a < b ? -1 : 1)) {
+    writeChainEnd(writer, chainBytes(chain), end);
+  }
+  return writer.copy();
 }
 
 /** Where the chains of a summary end that is known to be sound; half an entry is left alone. */

@@ -162,10 +162,10 @@ export class Upload {
     return true;
   }
 
-  /** Takes an acknowledgement; false when it is of nothing that was sent. */
-  acknowledge(sequence: number): boolean {
+  /** Takes an acknowledgement: how far chains came with it, or `undefined` when it is of nothing that was sent. */
+  acknowledge(sequence: number): ReadonlyMap<string, number> | undefined {
     const count = sequence - this.#base + 1;
-    if (count < 1 || count > this.#sent.length) return false;
+    if (count < 1 || count > this.#sent.length) return undefined;
     const acked = new Map<string, number>();
     for (const { chain, end, isPassedOver } of this.#sent.splice(0, count)) {
       const { from, before } = this.#stops.get(chain) ?? { from: end };
@@ -174,12 +174,8 @@ export class Upload {
       if (chain !== "" && !isPassedOver && !isRefused) acked.set(chain, end);
       this.#base++;
     }
-    const { line, port: { name } } = this.#parts;
-    for (const [chain, count] of acked) {
-      this.outbox.noteHas(chain, count);
-      line.tell({ tell: "acked", name, chain, count });
-    }
-    return true;
+    for (const [chain, count] of acked) this.outbox.noteHas(chain, count);
+    return acked;
   }
 
   /** Notes a refusal; false when it is of nothing that was sent. */
@@ -260,6 +256,10 @@ export class Upload {
     if (this.#isGone(chain, entry, messages)) return "void";
     const then = this.#decide(chain, messages);
     for (const message of messages) this.#tell(message, then);
+    if (then === "void" || then === "skipped") {
+      const { number, reason } = messages[0]!;
+      this.#parts.watch.refused(chain, number, reason);
+    }
     if (then === "void") {
       return this.#void(chain, entry, messages);
     }

@@ -20,7 +20,8 @@ import { checkCertificates, type ServerProver } from "./proof.ts";
 import { readSummary } from "./summary.ts";
 import { isSigned } from "../repo/admission/signature_check.ts";
 
-const layout = struct({
+/** What witnesses and receipts state. */
+export const statedLayout = struct({
   genesisId: fixed(32),
   /** Which life of its log. */
   epoch: fixed(16),
@@ -40,7 +41,7 @@ const layout = struct({
 export const witnessBytes: number = 1 + 32 + 16 + 6 + 6 + 32 + 32 + 6 + 32 + 64;
 
 /** What a server states. */
-export type WitnessFields = ValueOf<typeof layout>;
+export type WitnessFields = ValueOf<typeof statedLayout>;
 
 /** A decoded witness: well formed, its signature not yet checked. */
 export type Witness = WitnessFields & Signed;
@@ -48,7 +49,7 @@ export type Witness = WitnessFields & Signed;
 /** A witness's bytes. */
 export const witnessLayout: SignedLayout<WitnessFields> = new SignedLayout(
   "sheaf witness 1",
-  layout,
+  statedLayout,
   witnessBytes,
 );
 
@@ -140,7 +141,10 @@ export class WitnessMaker implements WitnessSource {
 
 /** What a proof is checked against. */
 export interface ProofContext {
-  readonly port: RepositoryPort;
+  readonly port: Pick<
+    RepositoryPort,
+    "rootKey" | "genesisId" | "digestOf" | "isRevoked"
+  >;
   /** The server's wall clock, in milliseconds since 1970. */
   readonly nowMs: number;
   /** Is a session revoked by what is known besides the repository's records? */
@@ -155,9 +159,10 @@ export interface ProofContext {
 export function checkProof(
   proof: Omit<MessageOf<"proof">, "is" | "channel">,
   { port, nowMs, isRevoked }: ProofContext,
+  layout: typeof witnessLayout = witnessLayout,
 ): Witness | undefined {
   try {
-    const witness = decodeWitness(proof.witness);
+    const witness = layout.decode(proof.witness);
     const signer = checkCertificates(proof.certificates, port.rootKey);
     readSummary(proof.summary);
     const isSound = !("refused" in signer) && signer.mayIssue &&
@@ -169,7 +174,7 @@ export function checkProof(
       !proof.certificates.map(decodeCertificate).some((session) =>
         port.isRevoked(session.sessionKey) || isRevoked?.(session)
       ) &&
-      isSigned(witnessLayout, witness);
+      isSigned(layout, witness);
     return isSound ? witness : undefined;
   } catch (error) {
     if (error instanceof SyntaxError) return undefined;

@@ -26,7 +26,7 @@ import {
   resolutionLayout,
 } from "../repo/refusal/void_commits.ts";
 import { resumeFile } from "../src/db/repository_link.ts";
-import { cursor } from "../sync/frame_fields.ts";
+import { cursor, receiptFields } from "../sync/frame_fields.ts";
 import { frames } from "../sync/message.ts";
 import { resumeLayout } from "../sync/resume.ts";
 import { witnessLayout } from "../sync/witness.ts";
@@ -160,6 +160,7 @@ export const blocks: Readonly<Record<string, () => string>> = {
   parts: () =>
     [
       lines("cursor       ", fieldsOf(cursor as Field<unknown>)),
+      lines("receipt      ", fieldsOf(receiptFields as Field<unknown>)),
       signed("witness", witnessLayout),
     ].join("\n"),
   resume: () =>

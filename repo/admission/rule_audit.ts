@@ -19,6 +19,7 @@ import { ConstraintJudge, RuleJudge } from "./rule_gate.ts";
 import { Constraints } from "./constraints.ts";
 import { recordKind, SEGMENT_HEADER_BYTES } from "../log/format.ts";
 import { decodeMark, type OrderMark } from "../log/order.ts";
+import { markBehind } from "../log/served_order.ts";
 import type { LoadedReplica } from "../loaded_replica.ts";
 import { RuleSessions } from "./own_rules.ts";
 import { State } from "../state/state.ts";
@@ -50,43 +51,6 @@ export interface AuditOptions extends VerifyOptions {
 /** Bytes between two pauses. */
 const STEP_BYTES = 1024 * 1024;
 
-/** Judges the whole log; others may work in between. */
-export async function auditRules(
-  loaded: LoadedReplica,
-  options: AuditOptions,
-  pause: () => Promise<void>,
-): Promise<AuditReport> {
-  const { log } = loaded;
-  const total = log.sealed;
-  const audit = new RuleAudit(loaded, options);
-  let at = SEGMENT_HEADER_BYTES;
-  let pausedAt = at;
-  let epoch: Uint8Array | undefined;
-  while (at < total) {
-    const mark = nextMark(loaded, at, total);
-    // What stands before an epoch was not accepted in it.
-    const isAccepted = mark && epoch && equalBytes(mark.epoch, epoch);
-    const accepted = isAccepted ? mark.accepted : undefined;
-    const to = mark?.position ?? total;
-    while (at < to) {
-      options.signal?.throwIfAborted();
-      const end = at + STEP_BYTES;
-      at = log.records(at, to, (kind, body, address) => {
-        const batch = batchIn(kind, body);
-        if (batch !== undefined) audit.batch(batch, address, accepted);
-        return address + body.length > end;
-      });
-      options.onProgress?.({ done: at, total });
-      if (at > pausedAt + STEP_BYTES || at === total) {
-        pausedAt = at;
-        await pause();
-      }
-    }
-    epoch = mark?.epoch;
-  }
-  return audit.report;
-}
-
 /** The next mark of a log's order. */
 function nextMark(
   { log, order }: LoadedReplica,
@@ -102,19 +66,23 @@ function nextMark(
   return mark;
 }
 
-class RuleAudit {
+/** Judges a log, and what comes to it. */
+export class RuleAudit {
   readonly report = { commits: 0, unjudged: 0, findings: 0 };
-  readonly #loaded: LoadedReplica;
   readonly #options: AuditOptions;
-  readonly #sessions: RuleSessions;
+  #loaded!: LoadedReplica;
+  #sessions!: RuleSessions;
+  /** Log address up to which it has judged. */
+  #at = SEGMENT_HEADER_BYTES;
+  /** Of the last mark before that. */
+  #epoch: Uint8Array | undefined;
+  #last: OrderMark | undefined;
   readonly #state = new State(() => createView(undefined));
   readonly #constraints: Constraints | undefined;
   readonly #lengths = new Map<string, number>();
 
-  constructor(loaded: LoadedReplica, options: AuditOptions) {
-    this.#loaded = loaded;
+  constructor(options: AuditOptions) {
     this.#options = options;
-    this.#sessions = new RuleSessions(loaded.credentials.certificates);
     const schemas = options.rules.schemas();
     const isConstrained = schemas.some(({ isConstrained }) => isConstrained);
     this.#constraints = isConstrained
@@ -122,8 +90,58 @@ class RuleAudit {
       : undefined;
   }
 
+  /** Is it the log that was judged so far, as it was or longer? */
+  goesOn({ log }: LoadedReplica): boolean {
+    if (log.sealed < this.#at) return false;
+    if (this.#last === undefined) return true;
+    const { position, order } = this.#last;
+    const mark = markBehind(log, position);
+    return mark !== undefined && equalBytes(mark.order, order);
+  }
+
+  /**
+   * Judges what it has not judged yet; others may work in between.
+   *
+   * @param isGoing does somebody write to it? Then what stands behind its last mark waits for the next one
+   */
+  async run(
+    loaded: LoadedReplica,
+    pause: () => Promise<void>,
+    isGoing = false,
+  ): Promise<void> {
+    const { log } = this.#loaded = loaded;
+    this.#sessions = new RuleSessions(loaded.credentials.certificates);
+    const waits = isGoing && loaded.order !== undefined;
+    const total = waits ? loaded.order!.position : log.sealed;
+    let pausedAt = this.#at;
+    while (this.#at < total) {
+      const mark = nextMark(loaded, this.#at, total);
+      // What stands before an epoch was not accepted in it.
+      const isAccepted = mark && this.#epoch &&
+        equalBytes(mark.epoch, this.#epoch);
+      const accepted = isAccepted ? mark.accepted : undefined;
+      const to = mark?.position ?? total;
+      while (this.#at < to) {
+        this.#options.signal?.throwIfAborted();
+        const end = this.#at + STEP_BYTES;
+        this.#at = log.records(this.#at, to, (kind, body, address) => {
+          const batch = batchIn(kind, body);
+          if (batch !== undefined) this.#batch(batch, address, accepted);
+          return address + body.length > end;
+        });
+        this.#options.onProgress?.({ done: this.#at, total });
+        if (this.#at > pausedAt + STEP_BYTES || this.#at === total) {
+          pausedAt = this.#at;
+          await pause();
+        }
+      }
+      this.#epoch = mark?.epoch;
+      this.#last = mark ?? this.#last;
+    }
+  }
+
   /** @param accepted when, wall milliseconds, where that is known */
-  batch(batch: Batch, address: number, accepted: number | undefined): void {
+  #batch(batch: Batch, address: number, accepted: number | undefined): void {
     const { chain, first, commits } = batch;
     const { voided } = this.#loaded;
     if (voided.isCut(chain, first, address)) return;

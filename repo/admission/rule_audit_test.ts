@@ -1,7 +1,7 @@
 import { deepEqual, equal } from "node:assert/strict";
 import { Card, RuledDevice } from "../../tests/kit/ruled_device.ts";
 import { defineRules, rulesFor } from "../../src/schema/rules.ts";
-import { auditRules } from "./rule_audit.ts";
+import { RuleAudit } from "./rule_audit.ts";
 
 const START_MS = 1_800_000_000_000;
 const END_MS = START_MS + 10_000;
@@ -19,14 +19,15 @@ const rules = defineRules({
 
 async function findingsOf({ replica }: RuledDevice): Promise<unknown[]> {
   const findings: unknown[] = [];
-  await auditRules(replica.loaded, {
+  const audit = new RuleAudit({
     rules: rules.of(replica.name),
     found: ({ number, reason }) => void findings.push([number, reason]),
-  }, () => Promise.resolve());
+  });
+  await audit.run(replica.loaded, () => Promise.resolve());
   return findings;
 }
 
-Deno.test("auditRules() asks rules with the moment of acceptance, as the log's marks say it", async () => {
+Deno.test("RuleAudit asks rules with the moment of acceptance, as the log's marks say it", async () => {
   let nowMs = START_MS;
   const ada = await RuledDevice.open({ seed: 1, now: () => START_MS + 1 });
   const server = await RuledDevice.open({ seed: 2, now: () => nowMs });

@@ -34,10 +34,33 @@ const NO_PARENTS: readonly Position[] = [];
 /** So many of what is no head any more are not looked through. */
 const NEWEST_MIN = 64;
 const NO_VOIDS = new NumberRanges();
+/** So many ends of batches at least; others are hashed again for who asks. */
+const ENDS_KEPT = 512;
 /** In a summary, added to the length of a chain of which it says what is void. */
 export const SAYS_VOIDS: number = 2 ** 47;
 /** Bytes of a chain in a summary, where nothing of it is void. */
 export const SUMMARY_ENTRY_BYTES: number = chainBytesLength + 6 + idLength;
+
+/** How far a chain went. */
+export interface ChainEnd {
+  readonly count: number;
+  /** The id of its last commit: of all of them, because ids are chained. */
+  readonly id: Uint8Array;
+  /** Which of them say nothing, if any. */
+  readonly voids?: NumberRanges | undefined;
+}
+
+/** Writes a chain of a summary. */
+export function writeChainEnd(
+  writer: ByteWriter,
+  chain: Uint8Array,
+  { count, id, voids }: ChainEnd,
+): void {
+  writer.bytes(chain);
+  writer.u48(count + (voids === undefined ? 0 : SAYS_VOIDS));
+  writer.bytes(id);
+  voids?.write(writer);
+}
 
 export interface Chain {
   readonly name: string;
@@ -68,6 +91,8 @@ export class Graph {
   readonly #heads = new Set<ChainState>();
   /** Commits that became heads, the newest at the end; what is none any more goes by and by. */
   #newest: Head[] = [];
+  /** Where batches ended, the newest at the end. */
+  readonly #ends: { chain: ChainState; count: number; id: Uint8Array }[] = [];
   /** All chains by name; made when asked for, until another one begins. */
   #sorted: readonly ChainState[] | undefined;
   #namesInOrder: Uint8Array<ArrayBuffer> | undefined;
@@ -186,6 +211,8 @@ export class Graph {
     if (hashed <= chain.hashed) return;
     chain.hashed = hashed;
     chain.hashedId = id;
+    if (this.#ends.length >= 2 * ENDS_KEPT) this.#ends.splice(0, ENDS_KEPT);
+    this.#ends.push({ chain, count: hashed, id });
   }
 
   /**
@@ -194,6 +221,7 @@ export class Graph {
    */
   become(other: Graph): void {
     const before = new Map(this.#chains);
+    this.#ends.length = 0;
     this.#sorted = this.#namesInOrder = undefined;
     this.#chains.clear();
     this.#heads.clear();
@@ -216,6 +244,14 @@ export class Graph {
     const chain = this.#chains.get(name);
     if (chain !== undefined && chain.hashed === number) return chain.hashedId;
     return number === 0 ? chainStart(this.#genesisId, name) : undefined;
+  }
+
+  /** The same where a batch ended lately. */
+  endedBefore(name: string, number: number): Uint8Array | undefined {
+    const chain = this.#chains.get(name);
+    return this.#ends.findLast((end) =>
+      end.count === number && end.chain === chain
+    )?.id;
   }
 
   /** The last commit of a chain is a head, and the one that came last. */
@@ -278,10 +314,8 @@ export class Graph {
     let at = 0;
     for (const { length, hashed, hashedId, voids } of this.#inOrder()) {
       if (hashed !== length) return undefined;
-      writer.bytes(names.subarray(at, at += chainBytesLength));
-      writer.u48(length + (voids === undefined ? 0 : SAYS_VOIDS));
-      writer.bytes(hashedId);
-      voids?.write(writer);
+      const name = names.subarray(at, at += chainBytesLength);
+      writeChainEnd(writer, name, { count: length, id: hashedId, voids });
     }
     return writer.copy();
   }

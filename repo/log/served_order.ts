@@ -26,6 +26,7 @@ import { readWhole, replaceDurably } from "../../src/storage/small_file.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import { provesContinuity } from "../graph/continuity.ts";
 import type { LoadedReplica } from "../loaded_replica.ts";
+import type { Log } from "./log.ts";
 import { RECORD_HEADER_BYTES, recordKind } from "./format.ts";
 import {
   type Accepted,
@@ -59,6 +60,8 @@ export class ServedOrder {
   readonly #world: Pick<World, "now">;
   readonly #loaded: LoadedReplica;
   #mark: OrderMark;
+  /** The last one that is durable, and those behind it. */
+  readonly #marks: OrderMark[];
 
   private constructor(
     world: Pick<World, "now">,
@@ -73,6 +76,7 @@ export class ServedOrder {
       accepted: world.now(),
       order: orderStart(loaded.genesisId, epoch),
     });
+    this.#marks = [this.#mark];
     loaded.log.onSyncing = () => this.#markAll();
   }
 
@@ -122,6 +126,13 @@ export class ServedOrder {
     return this.#mark;
   }
 
+  /** The last mark at or before a position that is durable. */
+  before(position: number): OrderMark | undefined {
+    const marks = this.#marks;
+    while (marks.length > 1 && marks[1]!.position <= position) marks.shift();
+    return marks[0]!.position <= position ? marks[0] : undefined;
+  }
+
   #markAll(): void {
     const { log, graph } = this.#loaded;
     const { position, epoch, order } = this.#mark;
@@ -139,27 +150,34 @@ export class ServedOrder {
       accepted,
       order: orderAfter(order, { accepted, batches }),
     });
+    this.#marks.push(this.#mark);
+    this.before(log.synced);
   }
 
   /** Has the log a mark of this epoch that ends at a position and says this order? */
   stands(position: number, order: Uint8Array): boolean {
-    const from = position - RECORD_HEADER_BYTES - MARK_BYTES;
-    const { log } = this.#loaded;
-    if (!Number.isSafeInteger(position) || from < 0) return false;
-    let found: OrderMark | undefined;
-    try {
-      log.records(from, position, (kind, body, address) => {
-        if (kind === recordKind.order) found = decodeMark(body, address);
-        return true;
-      });
-    } catch (cause) {
-      // A place within a record is none.
-      if (hasCode(cause, "log-damaged")) return false;
-      throw cause;
-    }
-    return found !== undefined && found.position === position &&
-      equalBytes(found.epoch, this.epoch) && equalBytes(found.order, order);
+    const found = markBehind(this.#loaded.log, position);
+    return found !== undefined && equalBytes(found.epoch, this.epoch) &&
+      equalBytes(found.order, order);
   }
+}
+
+/** The mark that ends at a position of a log, if there is one. */
+export function markBehind(log: Log, position: number): OrderMark | undefined {
+  const from = position - RECORD_HEADER_BYTES - MARK_BYTES;
+  if (!Number.isSafeInteger(position) || from < 0) return undefined;
+  let found: OrderMark | undefined;
+  try {
+    log.records(from, position, (kind, body, address) => {
+      if (kind === recordKind.order) found = decodeMark(body, address);
+      return true;
+    });
+  } catch (cause) {
+    // A place within a record is none.
+    if (hasCode(cause, "log-damaged")) return undefined;
+    throw cause;
+  }
+  return found?.position === position ? found : undefined;
 }
 
 /** The last mark of a log whose epoch goes on. */

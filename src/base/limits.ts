@@ -344,6 +344,12 @@ export const limits = {
   parkMsMax: 30_000,
   /** At most one witness in so long. */
   witnessMs: 1_000,
+  /** Chains of one session that a receipt names; of more the first. */
+  receiptChainsMax: 512,
+  /** A receipt's summary: so many chains, and what is void of them. */
+  receiptBytesMax: 64 * KiB,
+  /** Receipts that are kept of a repository until a witness shows the same. */
+  receiptsMax: 16,
   /** Epochs of its server that a client remembers, to notice one that comes back. */
   epochsMax: 16,
   /** A client tries again after so long what was refused for the time being. */

@@ -26,6 +26,8 @@ export interface OpenRequest {
   readonly target?: Target;
   /** Is nothing written, so that a medium will do that cannot be? */
   readonly isRead?: boolean;
+  /** Is it read without a lock, while another process may write it? */
+  readonly isShared?: boolean;
 }
 
 /** What rows are written to: a schema that was inferred, stored, or loaded from a module. */
@@ -47,6 +49,9 @@ export async function open(request: OpenRequest): Promise<Database> {
       : withTargets(target.schema),
     textEngine: await loadTextEngine(),
   };
+  if (request.isShared) {
+    return await openDatabase({ ...options, readOnly: true });
+  }
   try {
     return await openDatabase(options);
   } catch (cause) {

@@ -175,10 +175,27 @@ const commands: readonly Described[] = [
         "--rules <module>",
         "instead: what these rules would have said of every commit",
       ),
+      option(
+        "--follow",
+        "with --rules: go on as commits come, while another process writes them",
+      ),
+      option(
+        "--receipts",
+        "instead: print what servers signed of the commits of this replica",
+      ),
+      option(
+        "--receipt <file...>",
+        "instead: what a server signed, and whether it is so here",
+      ),
+      option(
+        "--root-key <digits>",
+        "with --receipt: check it against this key, without a database",
+      ),
     ],
     examples: [
       "verify --data ./data --repo world",
-      "verify --data ./data --repo team/acme --rules ./rules.ts",
+      "verify --data ./data --repo team/acme --rules ./rules.ts --follow",
+      "verify --receipt ./receipt.txt --root-key 3b6a27bc…",
     ],
     run: runVerify,
   },

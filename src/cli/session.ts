@@ -71,8 +71,10 @@ export async function withDatabase<T>(
 export function withStored<T>(
   { data }: CommonOptions,
   work: (database: Database) => Promise<T> | T,
+  isShared = false,
 ): Promise<T> {
-  if (isDatabase(data)) return withDatabase({ path: data, isRead: true }, work);
+  const request = { path: data, isRead: true, isShared };
+  if (isDatabase(data)) return withDatabase(request, work);
   throw new Failure(
     "not-found",
     `No database in "${data}"`,
@@ -80,15 +82,20 @@ export function withStored<T>(
   );
 }
 
-/** Opens a repository that is there, for commands that only read. */
+/**
+ * Opens a repository that is there, for commands that only read.
+ *
+ * @param isShared may another process write the files meanwhile?
+ */
 export function withRepository<T>(
   options: CommonOptions,
   work: (repository: Repository, database: Database) => Promise<T> | T,
+  isShared = false,
 ): Promise<T> {
   return withStored(options, async (database) => {
     const name = chooseRepository(database, options);
     return await work(await database.repository(name), database);
-  });
+  }, isShared);
 }
 
 export function chooseRepository(

@@ -190,7 +190,8 @@ export interface LogFacts {
   readonly sumBefore: (address: number) => number;
 }
 
-function readResume(
+/** Reads it; `undefined` where there is none that holds for this log. */
+export function readResume(
   storage: Storage,
   replica: Replica,
 ): Resume | undefined {

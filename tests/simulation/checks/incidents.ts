@@ -35,6 +35,8 @@ function blamesFor(
 ): string[] {
   if (kind === "clock") return [`clock ${client}`, "clock s"];
   if (kind === "restore-incomplete") return ["wipe", "tail"];
+  // A server that lost what it had signed for refuses it once its rules, or its revocations, are other ones.
+  if (kind === "receipt-denied") return ["wipe", "tail"];
   if (kind === "relay-refused") return ["wipe", "revoke", `copy ${client}`];
   // Without rules who writes a field first decides what it is, also at a server that lost what was there.
   if (kind === "wrong-kind" && !hasRules) return ["wipe"];

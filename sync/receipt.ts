@@ -1,0 +1,257 @@
+/**
+ * Receipts: what a server signs of the commits that their author brought.
+ *
+ * A receipt says as a witness does which commits were accepted up to a place of
+ * the order, of some chains in the place of all: its digest is that of their
+ * summary. It is signed under a domain of its own, so that neither passes for
+ * the other. Who holds one shows it to whom he likes, with its signer's
+ * certificates and the summary: `sheaf verify --receipt`.
+ *
+ * Architecture invariant: a write is synced when a receipt, or a witness that was
+ * found equal, covers it; no other word of a server counts for that.
+ *
+ * @module
+ */
+
+import type { ChainEnd } from "../repo/graph/graph.ts";
+import type { RepositoryPort } from "../repo/port.ts";
+import { SignedLayout } from "../repo/commit/signed_record.ts";
+import { isSigned } from "../repo/admission/signature_check.ts";
+import { concatBytes, toHex } from "../src/base/bytes.ts";
+import {
+  bytes,
+  copied,
+  encodeFile,
+  type Field,
+  type FileLayout,
+  struct,
+  type ValueOf,
+} from "../src/base/layout.ts";
+import { limits } from "../src/base/limits.ts";
+import { certificates, type Place, type SentReceipt } from "./frame_fields.ts";
+import type { PeerSession, ServerProver } from "./proof.ts";
+import { encodeSummary, isSameEnd, readSummary } from "./summary.ts";
+import { statedLayout, witnessBytes, type WitnessFields } from "./witness.ts";
+
+/** A receipt's bytes: those of a witness, under its own domain. */
+export const receiptLayout: SignedLayout<WitnessFields> = new SignedLayout(
+  "sheaf receipt 1",
+  statedLayout,
+  witnessBytes,
+);
+
+const kept = struct({
+  /** The receipt or witness. */
+  statement: copied(witnessBytes),
+  /** Its signer's, own first. */
+  certificates,
+  /** What its digest is of. */
+  summary: bytes,
+});
+
+/** What shows somebody else what a server signed. */
+export type Evidence = ValueOf<typeof kept>;
+
+/** Its bytes among others. */
+export const evidenceLayout: Field<Evidence> = kept;
+
+/** Evidence as a file, which an incident has in hexadecimal digits. */
+export const evidenceFile: FileLayout<Evidence> = {
+  magic: "SHEAFRCT",
+  format: 1,
+  layout: kept,
+};
+
+/** Evidence as an incident shows it. */
+export function shown(evidence: Evidence): string {
+  return toHex(encodeFile(evidenceFile, evidence));
+}
+
+/** Signs a receipt of chains as they are at a place: nothing where that cannot be said. */
+export function giveReceipt(
+  { port, prover, epoch }: {
+    readonly port: RepositoryPort;
+    readonly prover: ServerProver;
+    readonly epoch: Uint8Array;
+  },
+  { at, isTold, wall, lengths }: {
+    readonly at: Place;
+    /** Was the client told of that place last? */
+    readonly isTold: boolean;
+    readonly wall: number;
+    readonly lengths: Iterable<readonly [chain: string, count: number]>;
+  },
+): SentReceipt | undefined {
+  const ends = new Map<string, ChainEnd>();
+  for (const [chain, count] of lengths) {
+    const end = port.endOf(chain, count);
+    if (end !== undefined) ends.set(chain, end);
+  }
+  if (ends.size === 0) return undefined;
+  const summary = encodeSummary(ends);
+  const said = statementOf(port, { epoch, at, wall, summary, ends });
+  const { message } = receiptLayout.begin(said, prover.publicKey);
+  const signature = prover.sign(message);
+  return { place: isTold ? undefined : at, wall, summary, signature };
+}
+
+function statementOf(
+  port: Pick<RepositoryPort, "genesisId" | "digestOf">,
+  { epoch, at: { position, order }, wall, summary, ends }: {
+    readonly epoch: Uint8Array;
+    readonly at: Place;
+    readonly wall: number;
+    readonly summary: Uint8Array;
+    readonly ends: ReadonlyMap<string, ChainEnd>;
+  },
+): WitnessFields {
+  const { genesisId } = port;
+  let commits = 0;
+  for (const { count } of ends.values()) commits += count;
+  commits = Math.min(commits, 2 ** 48 - 1);
+  const digest = port.digestOf(summary);
+  return { genesisId, epoch, position, commits, digest, order, wall };
+}
+
+/** What became of a receipt. */
+export interface Taken {
+  /** What it names; `undefined`: it is none of this server, this repository, this epoch or this place. */
+  readonly named: ReadonlyMap<string, ChainEnd> | undefined;
+  /** The place that it was given at. */
+  readonly at: Place;
+  /** What shows it to others. */
+  readonly evidence?: Evidence;
+}
+
+/** An end of a chain that a receipt shows. */
+interface Covered extends ChainEnd {
+  readonly by: Evidence;
+}
+
+/** The life of the log that a receipt is of. */
+export function epochOf({ statement }: Evidence): Uint8Array {
+  return receiptLayout.decode(statement).epoch;
+}
+
+/** Has this replica the very commits up to an end of a chain? */
+export function isHere(
+  port: Pick<RepositoryPort, "endOf">,
+  chain: string,
+  end: ChainEnd,
+): boolean {
+  const here = port.endOf(chain, end.count);
+  return here !== undefined && isSameEnd(here, end);
+}
+
+/** The receipts of one repository that a device holds of its own commits. */
+export class Receipts {
+  readonly #port: RepositoryPort;
+  readonly #owns: (chain: string) => boolean;
+  /** The newest last. */
+  #kept: readonly Evidence[];
+  /** How many commits of own chains each covers, which are those that are here. */
+  #covered: Map<string, Covered> | undefined;
+
+  /** @param owns is a chain of this replica? */
+  constructor(
+    port: RepositoryPort,
+    owns: (chain: string) => boolean,
+    kept: readonly Evidence[],
+  ) {
+    this.#port = port;
+    this.#owns = owns;
+    this.#kept = kept;
+  }
+
+  /** What to keep for the next connection. */
+  get kept(): readonly Evidence[] {
+    return this.#kept;
+  }
+
+  /** Which chains they cover, and how many commits of each. */
+  get covered(): ReadonlyMap<string, Covered> {
+    if (this.#covered === undefined) {
+      this.#covered = new Map();
+      for (const one of this.#kept) this.#cover(one, readSummary(one.summary));
+    }
+    return this.#covered;
+  }
+
+  /** Takes what a server sent; `epoch` and `told` are of its channel. */
+  take(
+    { place, wall, summary, signature }: SentReceipt,
+    { epoch, told, nowMs }: {
+      readonly epoch: Uint8Array;
+      readonly told: Place;
+      /** The server's wall clock, as far as it is known. */
+      readonly nowMs: number;
+    },
+    server: PeerSession,
+  ): Taken {
+    const at = place ?? told;
+    const none = { named: undefined, at };
+    const isDated = server.notBefore <= wall && wall <= server.notAfter &&
+      wall <= nowMs + limits.clockAheadMsMax;
+    if (summary.length > limits.receiptBytesMax || !isDated) return none;
+    let named: Map<string, ChainEnd>;
+    try {
+      named = readSummary(summary);
+    } catch (error) {
+      if (!(error instanceof SyntaxError)) throw error;
+      return none;
+    }
+    const said = statementOf(this.#port, {
+      ...{ epoch, at, wall, summary, ends: named },
+    });
+    const { unsigned } = receiptLayout.begin(said, server.key);
+    const receipt = receiptLayout.decode(concatBytes(unsigned, signature));
+    if (!isSigned(receiptLayout, receipt)) return none;
+    const { certificates } = server;
+    const evidence = {
+      statement: receipt.bytes,
+      certificates,
+      summary: summary.slice(),
+    };
+    void this.covered; // Of the older ones.
+    this.#cover(evidence, named);
+    this.#drop();
+    return { named, at, evidence };
+  }
+
+  /** Only what is here as the receipt says it is covered by it. */
+  #cover(by: Evidence, named: ReadonlyMap<string, ChainEnd>): void {
+    for (const [chain, end] of named) {
+      const before = this.#covered!.get(chain)?.count ?? 0;
+      if (end.count <= before || !this.#owns(chain)) continue;
+      if (!isHere(this.#port, chain, end)) continue;
+      this.#covered!.set(chain, { ...end, by });
+    }
+  }
+
+  /** The server takes back what they cover of a chain: who was told of that has them. */
+  forget(chain: string): void {
+    void this.covered;
+    this.#covered!.delete(chain);
+    this.#drop();
+  }
+
+  /** A witness that was found equal covers these: they need no receipts of their own. */
+  settle(countOf: (chain: string) => number): void {
+    for (const [chain, { count }] of this.covered) {
+      if (count <= countOf(chain)) this.#covered!.delete(chain);
+    }
+    this.#drop();
+  }
+
+  /** Forgets what covers nothing alone any more, and of too many the first. */
+  #drop(): void {
+    const needed = [
+      ...new Set(Array.from(this.covered.values(), ({ by }) => by)),
+    ];
+    this.#kept = needed.slice(-limits.receiptsMax);
+    if (needed.length === this.#kept.length) return;
+    for (const [chain, { by }] of this.covered) {
+      if (!this.#kept.includes(by)) this.#covered!.delete(chain);
+    }
+  }
+}

@@ -1,0 +1,134 @@
+/** `sheaf verify` on the folders of a server and of a client: rules as commits come, and what a server signed. */
+
+import { equal, match } from "node:assert/strict";
+import { main } from "../src/cli/main.ts";
+import { Output } from "../src/cli/output.ts";
+import { createServer } from "../server/mod.ts";
+import { defineRules, rulesFor } from "../mod.ts";
+import { diskStorage } from "../src/storage/disk_storage.ts";
+import { toHex } from "../src/base/bytes.ts";
+import { assertFailure, Place } from "./cli_place.ts";
+import { until } from "./kit/patience.ts";
+import { clientOf, Note } from "./server_clients.ts";
+import { ANN, serverOptions } from "./server_place.ts";
+
+const rules = defineRules({
+  "team/{team}": {
+    read: () => true,
+    collections: [rulesFor(Note, { create: () => true, update: () => true })],
+  },
+});
+
+/** Rules that deny notes of one text. */
+function moduleOf(bad: string): string {
+  const entry = new URL("../mod.ts", import.meta.url).href;
+  return `
+import { defineRules, defineSchema, field, rulesFor } from "${entry}";
+const Note = defineSchema("note", { text: field.string() });
+export default defineRules({
+  "team/{team}": {
+    collections: [rulesFor(Note, {
+      create: ({ after }) => after.text !== "${bad}" || "not that word",
+      update: () => true,
+    })],
+  },
+});
+`;
+}
+
+/** A command that goes on until it is stopped. */
+function going(args: readonly string[]) {
+  const decoder = new TextDecoder();
+  const said = { out: "", err: "" };
+  const outputOf = (name: keyof typeof said) =>
+    new Output(
+      (bytes) => {
+        said[name] += decoder.decode(bytes);
+        return bytes.length;
+      },
+      false,
+      undefined,
+    );
+  const stop = new AbortController();
+  const outputs = { out: outputOf("out"), err: outputOf("err") };
+  const code = main(args, { ...outputs, signal: stop.signal, ask: undefined });
+  return { said, stop, code };
+}
+
+Deno.test("sheaf verify --rules --follow says what comes that these rules would have refused, on the folders of a server and of a client that write on", async () => {
+  await using place = new Place();
+  place.file("rules.ts", moduleOf("bad"));
+  const module = `${place.path}/rules.ts`;
+  const folders = { server: `${place.path}/server`, ann: `${place.path}/ann` };
+  const options = serverOptions({ data: folders.server, rules }, []);
+  await using server = await createServer(options);
+  const storage = diskStorage(folders.ann);
+  await using ann = await clientOf(server, { token: ANN, storage });
+  await ann.notes.create({ id: "one", text: "bad" }).synced;
+  const running = Object.values(folders).map((data) =>
+    going([
+      ...["verify", "--data", data, "--repo", "team/a"],
+      ...["--rules", module, "--follow"],
+    ])
+  );
+  const found = (count: number) =>
+    running.every(({ said }) => said.out.split("\n").length - 1 === count);
+  await until(() => found(1), "both name what was there");
+  await ann.notes.create({ id: "two", text: "good" }).synced;
+  await ann.notes.create({ id: "three", text: "bad" }).synced;
+  await until(() => found(2), "both name what came");
+  for (const { said, stop, code } of running) {
+    stop.abort();
+    equal(await code, 3);
+    match(said.err, /rules-differ\]: these rules would have refused 2 commits/);
+  }
+  await ann.notes.create({ id: "four", text: "good" }).synced;
+});
+
+Deno.test("sheaf verify --receipt says what a server signed, to who knows its root key, and where that is not so", async () => {
+  await using place = new Place();
+  const data = `${place.path}/data`;
+  const mine = `${place.path}/ann`;
+  let rootKey = new Uint8Array();
+  {
+    await using server = await createServer(serverOptions({ data }, []));
+    const storage = diskStorage(mine);
+    await using ann = await clientOf(server, { token: ANN, storage });
+    await ann.notes.create({ text: "mine" }).synced;
+    rootKey = server.rootKey.slice();
+  }
+  const kept = await place.sheaf("verify", "--receipts", "--data", mine);
+  place.file("receipt.txt", kept.out);
+  const verify = ["verify", "--receipt", "receipt.txt"];
+  const alone = await place.sheaf(...verify, "--root-key", toHex(rootKey));
+  match(alone.out, /of server [0-9a-f]{64}, \d{4}-/);
+  match(alone.out, / {2}1 commit of [0-9a-f]{80}\n$/);
+  const here = await place.sheaf(...verify, "--data", data, "--repo", "team/a");
+  match(here.out, / {2}1 commit of [0-9a-f]{80}\n$/);
+  const stranger = await place.run([...verify, "--root-key", "ab".repeat(32)]);
+  assertFailure(stranger, 1, /bad-receipt/);
+  place.file("changed.txt", kept.out.replace(/.{8}\n$/, "00000000"));
+  const changed = [
+    "verify",
+    "--receipt",
+    "changed.txt",
+    "--root-key",
+    toHex(rootKey),
+  ];
+  assertFailure(await place.run(changed), 1, /bad-receipt/);
+  assertFailure(await place.run([...verify, "--root-key", "5"]), 2, /64 hex/);
+  // A folder of the same database that has not what was signed for.
+  const other = `${place.path}/other`;
+  {
+    const storage = diskStorage(other);
+    const rootKeyOnly = { url: "http://127.0.0.1:9", rootKey };
+    await using bob = await clientOf(rootKeyOnly, { storage, offline: true });
+    await bob.notes.create({ text: "his" });
+  }
+  const lacks = await place.run([
+    ...[...verify, "--data", other],
+    ...["--repo", "team/a"],
+  ]);
+  assertFailure(lacks, 3, /receipt-differs/);
+  match(lacks.out, /not here/);
+});
