@@ -1,8 +1,6 @@
 /**
  * What a server signed, shown to somebody who has not met it: receipts and
  * witnesses, checked against a root key alone.
- *
- * @module
  */
 
 import { type ChainEnd, digestOfSummary } from "../repo/graph/graph.ts";

@@ -9,8 +9,6 @@
  *
  * Architecture invariant: a write is synced when a receipt, or a witness that was
  * found equal, covers it; no other word of a server counts for that.
- *
- * @module
  */
 
 import type { ChainEnd } from "../repo/graph/graph.ts";

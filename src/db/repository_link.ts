@@ -190,7 +190,6 @@ export interface LogFacts {
   readonly sumBefore: (address: number) => number;
 }
 
-/** Reads it; `undefined` where there is none that holds for this log. */
 export function readResume(
   storage: Storage,
   replica: Replica,

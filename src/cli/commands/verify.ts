@@ -5,8 +5,6 @@
  * the server that took the commits did; with `--follow`, as they come.
  *
  * `sheaf verify --receipt`: what a server signed.
- *
- * @module
  */
 
 import { readdirSync, statSync } from "node:fs";
@@ -33,7 +31,6 @@ const FOLLOW_MS = 1_000;
 /** It may be in the middle of writing them so often in a row; then they are damaged. */
 const FAILURES_MAX = 5;
 
-/** Options of `sheaf verify`. */
 export interface VerifyOptions extends CommonOptions {
   readonly rules?: string;
   readonly follow?: boolean;

@@ -1,8 +1,6 @@
 /**
  * `sheaf verify --receipt`: is it true that a server signed this, and has this
  * folder what it signed for? Two of them that tell two orders are named.
- *
- * @module
  */
 
 import type { RepositoryPort } from "../../../repo/port.ts";
