@@ -268,33 +268,37 @@ Deno.test("receipts of something else, of somebody else or of nothing are named,
   }
 });
 
-Deno.test("a server that refuses what it had signed for is named with the receipt, which the root key shows to be true", async () => {
-  const { world, serving, place } = await start();
-  const image = filesOf(serving.place.storage);
-  const talk = meet(serving, place);
-  await talk.settle();
-  await place.write("a", "1");
-  await talk.settle();
-  equal(acked(talk), 1);
-  const resume = talk.client.resume!;
-  talk.end();
-  // It was set back, and judges otherwise now.
-  const back = await Serving.open(world, {
-    storage: restored(image, serving.place.storage.identity()),
+for (const type of ["receipt", "witness"] as const) {
+  Deno.test(`a server that refuses what it had signed for is named with the ${type}, which the root key shows to be true`, async () => {
+    const { world, serving, place } = await start();
+    const image = filesOf(serving.place.storage);
+    const talk = meet(serving, place);
+    await talk.settle();
+    await place.write("a", "1");
+    await talk.settle();
+    equal(acked(talk), 1);
+    if (type === "witness") await talk.pass(limits.witnessMs);
+    equal(talk.client.resume!.receipts.length, type === "receipt" ? 1 : 0);
+    const resume = talk.client.resume!;
+    talk.end();
+    // It was set back, and judges otherwise now.
+    const back = await Serving.open(world, {
+      storage: restored(image, serving.place.storage.identity()),
+    });
+    const gate = () => refuseAt(0, "denied", "no more");
+    const denied = meet(back, place, resume, { gate });
+    await denied.settle();
+    await denied.pass(limits.witnessMs);
+    ok(incidents(denied).includes("receipt-denied"), incidents(denied).join());
+    const port = place.replica.port();
+    const context = { rootKey: port.rootKey, nowMs: world.now() };
+    const shown = checkEvidence(evidenceOf(denied, "receipt-denied"), context)!;
+    equal(shown.type, type);
+    deepEqual([...shown.ends.values()].map(({ count }) => count), [1]);
+    deepEqual(denied.client.resume!.receipts, [], "it is in the incident");
+    denied.end();
   });
-  const gate = () => refuseAt(0, "denied", "no more");
-  const denied = meet(back, place, resume, { gate });
-  await denied.settle();
-  await denied.pass(limits.witnessMs);
-  ok(incidents(denied).includes("receipt-denied"), incidents(denied).join());
-  const port = place.replica.port();
-  const context = { rootKey: port.rootKey, nowMs: world.now() };
-  const shown = checkEvidence(evidenceOf(denied, "receipt-denied"), context)!;
-  equal(shown.type, "receipt");
-  deepEqual([...shown.ends.values()].map(({ count }) => count), [1]);
-  deepEqual(denied.client.resume!.receipts, [], "it is in the incident");
-  denied.end();
-});
+}
 
 Deno.test("a server that lost what it had signed for alone is told of with the receipt, until it has it again", async () => {
   const { world, serving, place } = await start();

@@ -1,6 +1,6 @@
 /** `sheaf verify` on the folders of a server and of a client: rules as commits come, and what a server signed. */
 
-import { equal, match } from "node:assert/strict";
+import { equal, match, rejects } from "node:assert/strict";
 import { main } from "../src/cli/main.ts";
 import { Output } from "../src/cli/output.ts";
 import { createServer } from "../server/mod.ts";
@@ -9,8 +9,13 @@ import { diskStorage } from "../src/storage/disk_storage.ts";
 import { toHex } from "../src/base/bytes.ts";
 import { assertFailure, Place } from "./cli_place.ts";
 import { until } from "./kit/patience.ts";
+import { ManualWorld, Place as DevicePlace } from "./kit/replica_place.ts";
+import { proverFor, Serving } from "./kit/talk.ts";
+import { checkReceipts } from "../src/cli/commands/verify_receipt.ts";
+import { receiptLayout, shown } from "../sync/receipt.ts";
+import { encodeSummary } from "../sync/summary.ts";
 import { clientOf, Note } from "./server_clients.ts";
-import { ANN, serverOptions } from "./server_place.ts";
+import { ANN, BOB, serverOptions } from "./server_place.ts";
 
 const rules = defineRules({
   "team/{team}": {
@@ -131,4 +136,59 @@ Deno.test("sheaf verify --receipt says what a server signed, to who knows its ro
   ]);
   assertFailure(lacks, 3, /receipt-differs/);
   match(lacks.out, /not here/);
+});
+
+Deno.test("sheaf verify --rules --follow goes on with a server that starts anew, and judges nothing twice", async () => {
+  await using place = new Place();
+  place.file("rules.ts", moduleOf("bad"));
+  const data = `${place.path}/server`;
+  const write = async (token: string, id: string) => {
+    await using server = await createServer(serverOptions({ data, rules }, []));
+    const storage = diskStorage(`${place.path}/${id}`);
+    await using client = await clientOf(server, { token, storage });
+    await client.notes.create({ id, text: "bad" }).synced;
+  };
+  await write(ANN, "one");
+  const { said, stop, code } = going([
+    ...["verify", "--data", data, "--repo", "team/a"],
+    ...["--rules", `${place.path}/rules.ts`, "--follow"],
+  ]);
+  const lines = () => said.out.split("\n").length - 1;
+  await until(() => lines() === 1, "it names what was there");
+  await write(BOB, "two");
+  await until(() => lines() === 2, "it names what came");
+  stop.abort();
+  equal(await code, 3);
+  match(said.err, /rules-differ\]: these rules would have refused 2 commits/);
+});
+
+Deno.test("sheaf verify --receipt names two statements of one place that tell two orders", async () => {
+  await using place = new Place();
+  const world = new ManualWorld();
+  const { session, order: { epoch } } = await Serving.open(world);
+  const device = await DevicePlace.open({ world, seed: 1 });
+  await device.write("a", "1");
+  const port = device.replica.port();
+  const { rootKey, genesisId } = port;
+  const prover = proverFor(session);
+  const { certificates } = prover;
+  const ends = [...port.vector()].map(([chain, count]) =>
+    [chain, port.endOf(chain, count)!] as const
+  );
+  const summary = encodeSummary(new Map(ends));
+  const digest = port.digestOf(summary);
+  const file = (name: string, position: number, order: number): string => {
+    const { bytes: statement } = receiptLayout.sign({
+      ...{ genesisId, epoch, position, commits: 1, digest },
+      ...{ order: new Uint8Array(32).fill(order), wall: world.now() },
+    }, prover);
+    place.file(name, shown({ statement, certificates, summary }));
+    return `${place.path}/${name}`;
+  };
+  const one = file("one", 64, 1);
+  const check = (...files: string[]) =>
+    checkReceipts(files, { rootKey, port, nowMs: world.now(), line: () => {} });
+  await check(one, one);
+  await check(one, file("later", 128, 2));
+  await rejects(check(one, file("other", 64, 2)), /two orders of one place/);
 });

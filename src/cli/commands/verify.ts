@@ -98,7 +98,10 @@ async function runReceipts(
   files: readonly string[],
 ): Promise<void> {
   const { checkReceipts } = await import("./verify_receipt.ts");
-  const line = (text: string) => out.line(text);
+  const common = {
+    nowMs: Date.now(),
+    line: (text: string) => out.line(text),
+  };
   if (digits !== undefined) {
     const rootKey = /^[0-9a-f]{64}$/i.test(digits)
       ? fromHex(digits)
@@ -106,11 +109,11 @@ async function runReceipts(
     if (rootKey === undefined) {
       throw usageFailure("A root key is 64 hexadecimal digits");
     }
-    return await checkReceipts(files, { rootKey, port: undefined, line });
+    return await checkReceipts(files, { rootKey, port: undefined, ...common });
   }
   await withRepository(options, (repository, { rootKey }) => {
     const port = replicaOf(repository).port();
-    return checkReceipts(files, { rootKey, port, line });
+    return checkReceipts(files, { rootKey, port, ...common });
   });
 }
 

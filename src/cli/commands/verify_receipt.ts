@@ -21,6 +21,7 @@ export interface ReceiptContext {
   readonly rootKey: Uint8Array;
   /** The repository here, if there is one. */
   readonly port: RepositoryPort | undefined;
+  readonly nowMs: number;
   readonly line: (text: string) => void;
 }
 
@@ -88,7 +89,7 @@ export async function checkReceipts(
 /** What a file shows: one a line. */
 async function readShown(
   file: string,
-  { rootKey, port }: ReceiptContext,
+  { rootKey, port, nowMs }: ReceiptContext,
 ): Promise<Shown[]> {
   const input = await openInput(file);
   if (input.bytes > FILE_BYTES_MAX) throw unsound(file);
@@ -98,7 +99,7 @@ async function readShown(
   const isRevoked = (key: Uint8Array) => port?.isRevoked(key) ?? false;
   return lines.split(/\s+/).map((line) => {
     const bytes = DIGITS.test(line) ? fromHex(line) : new Uint8Array();
-    const context = { rootKey, nowMs: Date.now(), isRevoked };
+    const context = { rootKey, nowMs, isRevoked };
     const found = checkEvidence(bytes, context);
     if (found === undefined) throw unsound(file);
     return found;
