@@ -21,6 +21,7 @@ import {
   segmentName,
 } from "./log/format.ts";
 import { REPOSITORIES } from "./replica_open.ts";
+import { readable } from "../src/base/bytes.ts";
 
 /** A genesis is its name and a key: never longer than this. */
 const GENESIS_BYTES_MAX = 1024;
@@ -135,12 +136,7 @@ function genesisIn(start: Uint8Array): string | undefined {
   if (start.length < body) return undefined;
   const end = body + readU32(start, SEGMENT_HEADER_BYTES);
   if (end > start.length) return undefined;
-  try {
-    return decodeGenesis(start.subarray(body, end)).name;
-  } catch (cause) {
-    if (cause instanceof SyntaxError) return undefined;
-    throw cause;
-  }
+  return readable(() => decodeGenesis(start.subarray(body, end)).name);
 }
 
 function hasCheckpoints(storage: Storage, path: string): boolean {
@@ -154,10 +150,7 @@ function nameInCheckpoint(storage: Storage, path: string): string | undefined {
   const { checkpoint } = openCheckpoint(storage, path, () => 0, noView);
   try {
     return checkpoint &&
-      decodeGenesis(decodeMeta(checkpoint.meta).genesis).name;
-  } catch (cause) {
-    if (cause instanceof SyntaxError) return undefined;
-    throw cause;
+      readable(() => decodeGenesis(decodeMeta(checkpoint.meta).genesis).name);
   } finally {
     checkpoint?.close();
   }

@@ -8,7 +8,7 @@
  */
 
 import { getOrMake } from "../src/base/collections.ts";
-import { equalBytes, toHex } from "../src/base/bytes.ts";
+import { equalBytes, readable, toHex } from "../src/base/bytes.ts";
 import { assert, type Refusal, refuse } from "../src/base/errors.ts";
 import { limits } from "../src/base/limits.ts";
 import type { World } from "../src/base/world.ts";
@@ -488,25 +488,15 @@ function extraOf(patches: readonly DecodedPatch[]): number {
 /** The credential that a record is; `undefined` where it is none, or the door refuses it. */
 function credentialIn({ kind, bytes }: Arrival): Credential | undefined {
   if (!isCredential(kind)) return undefined;
-  try {
-    return decodeCredential(kind, bytes);
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    return undefined;
-  }
+  return readable(() => decodeCredential(kind, bytes));
 }
 
 /** Is there nothing to decide on: nothing that it changes, or a patch that cannot be read? */
 function isEmpty(batch: Batch): boolean {
-  try {
-    const counts = batch.commits.map((commit) =>
-      countOperations(payloadOf(batch, commit))
-    );
-    return counts.every((count) => count === 0);
-  } catch (error) {
-    if (error instanceof SyntaxError) return true;
-    throw error;
-  }
+  const counts = readable(() =>
+    batch.commits.map((commit) => countOperations(payloadOf(batch, commit)))
+  );
+  return counts === undefined || counts.every((count) => count === 0);
 }
 
 /** Whose bucket it is. */

@@ -14,7 +14,7 @@ import { mayIssueIn, sessionKeyIn } from "../repo/commit/certificate.ts";
 import { nameOf } from "../repo/commit/commit.ts";
 import type { RepositoryPort } from "../repo/port.ts";
 import { type ChainEnd, chainEndsOf } from "../sync/summary.ts";
-import { equalBytes } from "../src/base/bytes.ts";
+import { equalBytes, readable } from "../src/base/bytes.ts";
 import { NumberRanges } from "../src/base/number_ranges.ts";
 import type { Arrival } from "../repo/admission/arrival.ts";
 import { type Batch, decodeBatch, hashBatch } from "../repo/commit/batch.ts";
@@ -376,12 +376,7 @@ export class ChainStaging implements Staging {
     const { mode, name } = this.#replica;
     const isOf = kind === recordKind.signedBatch && mode === "default";
     if (!isOf || !this.#restores.isAwaited(name)) return undefined;
-    try {
-      return decodeBatch(bytes, true);
-    } catch (error) {
-      if (error instanceof SyntaxError) return undefined;
-      throw error;
-    }
+    return readable(() => decodeBatch(bytes, true));
   }
 
   #endOf({ chain, first, commits }: Batch): ChainEnd | undefined {

@@ -13,6 +13,7 @@ import { Parking } from "../repo/admission/parking.ts";
 import type { Position } from "../repo/commit/commit.ts";
 import { batchHead } from "../repo/commit/batch.ts";
 import type { RepositoryPort } from "../repo/port.ts";
+import { readable } from "../src/base/bytes.ts";
 import { type Refusal, refuse } from "../src/base/errors.ts";
 import { limits } from "../src/base/limits.ts";
 import type { Staging, Wants } from "./conversation.ts";
@@ -521,15 +522,9 @@ function headOf({ kind, bytes }: WireRecord): {
   first: number;
   end: number;
 } {
-  if (isBatch(kind)) {
-    try {
-      const { chain, first, count } = batchHead(bytes);
-      return { chain, first, end: first + count };
-    } catch (error) {
-      if (!(error instanceof SyntaxError)) throw error;
-    }
-  }
-  return { chain: "", first: 0, end: 0 };
+  const head = isBatch(kind) ? readable(() => batchHead(bytes)) : undefined;
+  const { chain, first, count } = head ?? { chain: "", first: 0, count: 0 };
+  return { chain, first, end: first + count };
 }
 
 /** Is this refusal the proof of a peer that lies? */

@@ -10,6 +10,7 @@ import type { Arrival } from "../repo/admission/arrival.ts";
 import { batchHead } from "../repo/commit/batch.ts";
 import { isBatch } from "../repo/log/format.ts";
 import type { Accepted, Flush } from "../repo/log/order.ts";
+import { readable } from "../src/base/bytes.ts";
 import { type Field, u48, unfit } from "../src/base/layout.ts";
 import { NumberRanges } from "../src/base/number_ranges.ts";
 import { chain, type Place, place } from "./frame_fields.ts";
@@ -94,12 +95,7 @@ class Names {
 
 /** Of what is no batch, which the door says: none. */
 function chainOf(bytes: Uint8Array): string {
-  try {
-    return batchHead(bytes).chain;
-  } catch (error) {
-    if (error instanceof SyntaxError) return "";
-    throw error;
-  }
+  return readable(() => batchHead(bytes).chain) ?? "";
 }
 
 /** Flushes as a frame with these records names them. */

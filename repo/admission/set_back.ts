@@ -8,6 +8,7 @@
 
 import type { Judged } from "./admit.ts";
 import type { Arrival } from "./arrival.ts";
+import { readable } from "../../src/base/bytes.ts";
 import { type Batch, decodeBatch } from "../commit/batch.ts";
 import { isBatch, recordKind } from "../log/format.ts";
 import type { Cut } from "../refusal/void_commits.ts";
@@ -66,11 +67,7 @@ function refusedOf(judged: readonly Judged[], chain: string): Arrival[] {
 /** The batch of an arrival, where it is one of this chain. */
 function batchOf({ kind, bytes }: Arrival, chain: string): Batch | undefined {
   if (!isBatch(kind)) return undefined;
-  try {
-    const batch = decodeBatch(bytes, kind === recordKind.signedBatch);
-    return batch.chain === chain ? batch : undefined;
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
+  const isSigned = kind === recordKind.signedBatch;
+  const batch = readable(() => decodeBatch(bytes, isSigned));
+  return batch?.chain === chain ? batch : undefined;
 }

@@ -238,14 +238,13 @@ export function recordSeed(
 
 export function writeRecordHeader(
   target: Uint8Array,
-  at: number,
   length: number,
   crc: number,
   kind: number,
 ): void {
-  for (let i = 0; i < 4; i++) target[at + i] = length >>> (8 * i);
-  for (let i = 0; i < 4; i++) target[at + 4 + i] = crc >>> (8 * i);
-  target[at + 8] = kind;
+  for (let i = 0; i < 4; i++) target[i] = length >>> (8 * i);
+  for (let i = 0; i < 4; i++) target[4 + i] = crc >>> (8 * i);
+  target[8] = kind;
 }
 
 /** Four bytes at `at` as an integer. */

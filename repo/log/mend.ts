@@ -146,7 +146,7 @@ function mendBytes(
     if (!isRecordKind(bytes[8]!)) return false;
     return true;
   }
-  writeRecordHeader(bytes, 0, length, sum, kind);
+  writeRecordHeader(bytes, length, sum, kind);
   return isRecordKind(kind);
 }
 

@@ -69,7 +69,7 @@ function scatter(
     const record = new Uint8Array(RECORD_HEADER_BYTES + size).fill(kind);
     const body = record.subarray(RECORD_HEADER_BYTES);
     const seed = recordSeed(segment.saltCrc, at, size, kind);
-    writeRecordHeader(record, 0, size, crc32(body, seed), kind);
+    writeRecordHeader(record, size, crc32(body, seed), kind);
     if (isBroken) record[4]! ^= 1;
     else wanted.push(at + RECORD_HEADER_BYTES);
     parts.push(gap, record);

@@ -10,7 +10,7 @@
  * synced, may have taken what was given out.
  */
 
-import { equalBytes } from "../../src/base/bytes.ts";
+import { equalBytes, readable } from "../../src/base/bytes.ts";
 import { hasCode } from "../../src/base/errors.ts";
 import {
   copied,
@@ -201,10 +201,9 @@ function readFile(
 ): ValueOf<typeof stored> | undefined {
   try {
     const bytes = readWhole(storage, name, FILE_BYTES_MAX);
-    return bytes && decodeFile(epochFile, bytes);
+    return bytes && readable(() => decodeFile(epochFile, bytes));
   } catch (cause) {
-    const isOther = hasCode(cause, "format-too-new", "format-too-old");
-    if (isOther || cause instanceof SyntaxError) return undefined;
+    if (hasCode(cause, "format-too-new", "format-too-old")) return undefined;
     throw cause;
   }
 }

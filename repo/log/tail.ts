@@ -98,7 +98,7 @@ export class LogTail {
     const at = address - base;
     file.writeAt(seal, at + RECORD_HEADER_BYTES + length - SEAL_BYTES);
     const header = this.#staging.subarray(0, RECORD_HEADER_BYTES);
-    writeRecordHeader(header, 0, length, crc32(seal, crc), kind);
+    writeRecordHeader(header, length, crc32(seal, crc), kind);
     file.writeAt(header, at);
   }
 
@@ -128,7 +128,7 @@ export class LogTail {
     }
     const seed = recordSeed(saltCrc, address, length, kind);
     const crc = crc32(staging.subarray(RECORD_HEADER_BYTES, size), seed);
-    writeRecordHeader(staging, 0, length, crc, kind);
+    writeRecordHeader(staging, length, crc, kind);
     file.writeAt(staging.subarray(0, size), address - base);
   }
 
@@ -142,7 +142,7 @@ export class LogTail {
     const { file, base, saltCrc } = this.segment;
     let crc = recordSeed(saltCrc, address, length, kind);
     for (const part of parts) crc = crc32(part, crc);
-    writeRecordHeader(this.#staging, 0, length, crc, kind);
+    writeRecordHeader(this.#staging, length, crc, kind);
     let offset = address - base;
     file.writeAt(this.#staging.subarray(0, RECORD_HEADER_BYTES), offset);
     offset += RECORD_HEADER_BYTES;

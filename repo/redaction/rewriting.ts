@@ -6,7 +6,7 @@
  * that points into the log has to be told.
  */
 
-import { ByteWriter } from "../../src/base/bytes.ts";
+import { ByteWriter, readable } from "../../src/base/bytes.ts";
 import { crc32 } from "../../src/base/crc32.ts";
 import { assert } from "../../src/base/errors.ts";
 import {
@@ -87,14 +87,10 @@ export async function finishRewriting(
   folder: string,
   names: readonly string[],
 ): Promise<void> {
-  let edits: readonly Edit[] = [];
-  try {
-    const bytes = readWhole(storage, `${folder}/${REWRITING}`);
-    if (bytes !== undefined) ({ edits } = decodeFile(rewritingFile, bytes));
-  } catch (cause) {
-    // Torn: then nothing in the log was written.
-    if (!(cause instanceof SyntaxError)) throw cause;
-  }
+  const note = readWhole(storage, `${folder}/${REWRITING}`);
+  const read = note && readable(() => decodeFile(rewritingFile, note));
+  // Where the note is torn, nothing in the log was written.
+  const edits: readonly Edit[] = read?.edits ?? [];
   const segments = edits.length === 0
     ? []
     : loadSegments(storage, folder, { names, from: 0, repair: true });

@@ -22,6 +22,16 @@ export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
   return true;
 }
 
+/** What a decoder makes of foreign bytes; `undefined` where they are not what it reads. */
+export function readable<T>(decode: () => T): T | undefined {
+  try {
+    return decode();
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
 export function concatBytes(
   ...parts: readonly Uint8Array[]
 ): Uint8Array<ArrayBuffer> {

@@ -100,7 +100,7 @@ export function decodeItem(
   draft.id = id;
   for (let i = 0; i < names.length; i++) {
     const kind = kinds[i]!;
-    const value = isRich(kind) ? readValue(r, kind, false) : readAny(r, false);
+    const value = isRich(kind) ? readValue(r, kind, false) : readAny(r);
     if (value instanceof Date || value instanceof Uint8Array) {
       view.meet("bytes");
     }
@@ -133,7 +133,7 @@ function decodeLive(
     if (rich?.has(name)) continue;
     values.set(
       name,
-      isRich(kind) ? readValue(r, kind, false) : readAny(r, false),
+      isRich(kind) ? readValue(r, kind, false) : readAny(r),
     );
   }
   const stamps = flags & STAMPED
@@ -189,7 +189,7 @@ function readRegisters(
     }
     const name = readName(r);
     stamps.push([name, stamp(r)]);
-    values.set(name, readAny(r, false));
+    values.set(name, readAny(r));
   }
   return OrderedMap.of(compareText, stamps);
 }

@@ -260,7 +260,7 @@ function readElement(
   flags: number,
 ): ListElement {
   const valueStamp = flags & VALUED ? stamp(r) : undefined;
-  const value = valueStamp === undefined ? undefined : readAny(r, false);
+  const value = valueStamp === undefined ? undefined : readAny(r);
   const positionStamp = flags & PLACED ? stamp(r) : undefined;
   const position = positionStamp === undefined ? "" : r.text();
   const isInserted = (flags & INSERTED) !== 0;

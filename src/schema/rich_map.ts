@@ -122,7 +122,7 @@ function read(r: ByteReader, stamp: ReadStamp): MapState {
   for (let left = readCount(r, Infinity, 3); left > 0; left--) {
     const key = r.text();
     const from = stamp(r);
-    const value = readAny(r, false);
+    const value = readAny(r);
     if (value === undefined) dropped.push([key, from]);
     else entries.push([key, { stamp: from, value }]);
   }

@@ -163,7 +163,7 @@ function read(r: ByteReader, stamp: ReadStamp): SetState {
   const tags: [Tag, true][] = [];
   const gone: [Tag, true][] = [];
   for (let left = readCount(r, Infinity, 3); left > 0; left--) {
-    const value = readAny(r, false);
+    const value = readAny(r);
     if (typeof value === "object") malformed("a set holds what is no scalar");
     for (const part of [tags, gone]) {
       for (let count = readCount(r, Infinity, 1); count > 0; count--) {

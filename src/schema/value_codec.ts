@@ -212,11 +212,11 @@ function readRare(
 }
 
 /** Reads a value after its own type, as {@linkcode writeAny} wrote it. */
-export function readAny(r: ByteReader, strict: boolean): Value {
+export function readAny(r: ByteReader): Value {
   const tag = r.u8();
   if (tag === tags.absent) return undefined;
-  if (tag === tags.json) return readJson(r, strict);
-  return readScalar(r, tag, strict);
+  if (tag === tags.json) return readJson(r, false);
+  return readScalar(r, tag, false);
 }
 
 /** Reads what may stand inside a set (scalars), a map or a list (JSON too). */

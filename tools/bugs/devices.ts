@@ -77,7 +77,7 @@ export const deviceBugs: readonly Bug[] = [
     name: "tab-misses-a-message",
     breaks: "A tab that missed a message never shows what was in it",
     file: "src/browser/tab_inbox.ts",
-    before: `    if (records.from > this.#heard) return this.#ask();`,
+    before: `    if (records.from > this.#heard) return this.#parts.missed();`,
     after: `    if (records.from > this.#heard) this.#heard = records.from;`,
     foundBy: ["src/browser/tab_inbox_test.ts"],
   },
