@@ -21,6 +21,7 @@ await Promise.all([
   import("prom-client"),
   import("../../crypto/ed25519.ts"),
   import("../../repo/admission/constraints.ts"),
+  import("../../repo/log/unclean.ts"),
   import("../../repo/refusal/refusing.ts"),
   import("../../repo/seldom.ts"),
   import("../../src/db/deletion.ts"),
