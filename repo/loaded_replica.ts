@@ -13,7 +13,7 @@ import type { LoggedMark } from "./log/order.ts";
 import type { Recovery } from "./log/recovery.ts";
 import type { Salvage } from "./repair/salvage.ts";
 import type { SavedState } from "./checkpoint/saved_state.ts";
-import type { State } from "./state/state.ts";
+import type { Items } from "./state/items.ts";
 import type { VoidCommits } from "./refusal/void_commits.ts";
 
 export interface LoadedReplica {
@@ -25,7 +25,7 @@ export interface LoadedReplica {
   readonly genesisId: Uint8Array;
   readonly graph: Graph;
   readonly credentials: Credentials;
-  readonly state: State;
+  readonly items: Items;
   readonly log: Log;
   readonly checkpoint: Checkpoint | undefined;
   readonly skipped: readonly SkippedCheckpoint[];

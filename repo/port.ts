@@ -160,6 +160,8 @@ export interface RepositoryPort {
     chain: string,
     numbers: readonly number[],
   ): Sliced<Uint8Array[] | undefined>;
+  /** Are there items? A relay has none, and is asked nothing of them. */
+  readonly isFolded: boolean;
   /** 16 digests of the merged state, one per next half-byte below a prefix of half-bytes of the items' hashes. */
   stateDigests(prefix: readonly number[]): Sliced<Uint8Array[]>;
   /** Names of the items below a prefix, at most `limit`. */

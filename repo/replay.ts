@@ -38,6 +38,7 @@ import type { ReplicaMeta } from "./checkpoint/replica_meta.ts";
 import type { LoadedReplica } from "./loaded_replica.ts";
 import type { OpenReplicaOptions } from "./replica_options.ts";
 import type { Salvage } from "./repair/salvage.ts";
+import type { Outline } from "./state/outline.ts";
 import { State } from "./state/state.ts";
 import {
   type Cut,
@@ -58,7 +59,7 @@ export interface Ground {
 
 export class Replay {
   readonly #options: OpenReplicaOptions;
-  readonly #state: State;
+  readonly #into: State | Outline;
   #genesis: Uint8Array | undefined;
   #mode: Mode | undefined;
   #genesisId: Uint8Array | undefined;
@@ -75,15 +76,17 @@ export class Replay {
   /** Were commits folded that a later record voids? */
   #isStale = false;
 
+  /** @param outline takes note of commits that nobody needs folded */
   constructor(
     options: OpenReplicaOptions,
     { checkpoint, salvage }: Ground,
     known?: VoidCommits,
+    outline?: Outline,
   ) {
     this.#options = options;
     this.#checkpoint = checkpoint;
     this.#salvage = salvage;
-    this.#state = new State(options.viewOf, checkpoint);
+    this.#into = outline ?? new State(options.viewOf, checkpoint);
     const meta = readMeta(checkpoint);
     this.#voided = known ?? meta?.voided ?? new VoidCommits();
     if (meta === undefined) return;
@@ -152,7 +155,7 @@ export class Replay {
   #takeSalvaged(): void {
     if (this.#isSalvaged) return;
     this.#isSalvaged = true;
-    this.#salvage?.apply(this.#state);
+    if (this.#into instanceof State) this.#salvage?.apply(this.#into);
   }
 
   #cut(cuts: readonly Cut[], address: number): void {
@@ -210,7 +213,7 @@ export class Replay {
       const left = this.#isSalvaged
         ? this.#salvage!.unfolded(batch.chain, number, patch)
         : patch;
-      this.#state.fold(left, origin);
+      this.#into.fold(left, origin);
     }
     graph.addBatch(batch);
     graph.setVoid(chain, refused);
@@ -253,17 +256,18 @@ export class Replay {
   }
 
   /** What all records together say. */
-  finish(): Pick<
-    LoadedReplica,
-    | "genesis"
-    | "mode"
-    | "genesisId"
-    | "graph"
-    | "credentials"
-    | "state"
-    | "voided"
-    | "order"
-  > {
+  finish():
+    & Pick<
+      LoadedReplica,
+      | "genesis"
+      | "mode"
+      | "genesisId"
+      | "graph"
+      | "credentials"
+      | "voided"
+      | "order"
+    >
+    & { readonly into: State | Outline } {
     if (this.#graph === undefined) {
       throw new DatabaseError(
         "log-damaged",
@@ -277,7 +281,7 @@ export class Replay {
       genesisId: this.#genesisId!,
       graph: this.#graph,
       credentials: this.#credentials,
-      state: this.#state,
+      into: this.#into,
       voided: this.#voided,
       order: this.#order,
     };

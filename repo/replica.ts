@@ -37,9 +37,8 @@ import type { Noting, Transaction } from "./write/transaction.ts";
 import type { AuthorParts } from "./refusal/at_author.ts";
 import { type Cut, REISSUED } from "./refusal/void_commits.ts";
 import { type Done, Writer } from "./write/writer.ts";
-import type { ItemName } from "./state/state.ts";
+import type { ItemName, State } from "./state/state.ts";
 import { removeFiles } from "./replica_list.ts";
-import { checkpointName } from "./checkpoint/files.ts";
 
 export type { Done } from "./write/writer.ts";
 
@@ -53,7 +52,6 @@ export class Replica {
   /** Reads commits back from the log. */
   readonly commits: CommitReader;
   readonly loaded: LoadedReplica;
-  readonly state: LoadedReplica["state"];
   readonly graph: LoadedReplica["graph"];
   readonly certificates: Certificates;
   readonly #writer: Writer;
@@ -110,7 +108,6 @@ export class Replica {
     const rules = this.mode === "default" ? options.rules?.of(name) : undefined;
     this.#options = options;
     this.loaded = loaded;
-    this.state = loaded.state;
     this.graph = loaded.graph;
     this.certificates = loaded.credentials.certificates;
     // A tab hashes nobody else's commits: the owner of the files does.
@@ -147,7 +144,9 @@ export class Replica {
       flush: () => this.flush(),
     });
     this.device = this.#join(isTab);
-    options.door?.index?.(loaded, this.commits);
+    if (loaded.items.outline === undefined) {
+      options.door?.index?.(loaded, this.commits);
+    }
   }
 
   #join(isTab: boolean): Device {
@@ -206,6 +205,11 @@ export class Replica {
       await salvage(storage, this.loaded, viewOf);
       this.#isReadmitting = false;
     }
+  }
+
+  /** Its tables: folded now, where nobody asked before. */
+  get state(): State {
+    return this.loaded.items.state;
   }
 
   get isClosed(): boolean {
@@ -581,16 +585,16 @@ export class Replica {
 
   /** A checkpoint that met damage is of no more use. */
   async #giveFilesBack(): Promise<void> {
-    const { log, checkpoint, folder } = this.loaded;
+    const { log, checkpoint, items, folder } = this.loaded;
     this.#writer.stop();
     this.#sharing.stop();
     try {
       await log.close();
     } finally {
+      if (items.base !== checkpoint) items.base?.close();
       checkpoint?.close();
       if (checkpoint?.file.isDamaged) {
-        const name = checkpointName(checkpoint.number);
-        this.#options.storage.remove(`${folder}/${name}`);
+        this.#options.storage.remove(`${folder}/${checkpoint.name}`);
       }
     }
   }

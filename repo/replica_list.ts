@@ -147,7 +147,13 @@ function nameInCheckpoint(storage: Storage, path: string): string | undefined {
   if (!hasCheckpoints(storage, path)) return undefined;
   const noView = () => createView(undefined);
   const { decodeMeta, openCheckpoint } = lateReading.code;
-  const { checkpoint } = openCheckpoint(storage, path, () => 0, noView);
+  const { checkpoint } = openCheckpoint(
+    storage,
+    path,
+    () => 0,
+    noView,
+    listCheckpoints(storage.list(path)),
+  );
   try {
     return checkpoint &&
       readable(() => decodeGenesis(decodeMeta(checkpoint.meta).genesis).name);

@@ -17,7 +17,7 @@ import type {
   OpenedCheckpoint,
   SkippedCheckpoint,
 } from "./checkpoint/checkpoint.ts";
-import { checkpointName, listCheckpoints } from "./checkpoint/files.ts";
+import { listCheckpoints, wholeCheckpoints } from "./checkpoint/files.ts";
 import { lateReading } from "./checkpoint/late_reading.ts";
 import type { Constraints } from "./admission/constraints.ts";
 import { encodeGenesis, folderOf, genesisId } from "./commit/genesis.ts";
@@ -28,25 +28,55 @@ import type { LogReader } from "./log/reader.ts";
 import type { Recovery } from "./log/recovery.ts";
 import type { LoadedReplica } from "./loaded_replica.ts";
 import type { LoadParts, OpenReplicaOptions } from "./replica_options.ts";
-import { type Again, type Ground, Replay } from "./replay.ts";
+import { Replay } from "./replay.ts";
 import type { Salvage } from "./repair/salvage.ts";
 import { introduce, sessionName } from "./commit/session.ts";
+import { type FoldedItems, Items } from "./state/items.ts";
 import { State } from "./state/state.ts";
 import { lateRefusing } from "./refusal/late_refusing.ts";
 import { VoidCommits } from "./refusal/void_commits.ts";
-import { hasCode } from "../src/base/errors.ts";
+import type { Schema } from "../src/schema/schema.ts";
+import { isDispensable } from "./checkpoint/dispensable.ts";
+import type { Relay } from "./relay/fold.ts";
 
 export const REPOSITORIES = "repositories";
 
+/** All schemas that say something of a repository. */
+function schemasOf(
+  { name, rules, schemas = [] }: OpenReplicaOptions,
+): readonly Schema[] {
+  return [...schemas, ...rules?.of(name).schemas() ?? []];
+}
+
 /** What asks the constraints of a repository is loaded where there are any. */
 async function openConstraints(
-  { name, rules, schemas = [] }: OpenReplicaOptions,
-  state: State,
+  options: OpenReplicaOptions,
+  items: Items,
 ): Promise<Constraints | undefined> {
-  const all = [...schemas, ...rules?.of(name).schemas() ?? []];
+  const all = schemasOf(options);
   if (!all.some(({ isConstrained }) => isConstrained)) return undefined;
   const { Constraints } = await import("./admission/constraints.ts");
-  return new Constraints(all, state);
+  return new Constraints(all, items.state);
+}
+
+/** What takes the place of items until somebody needs one: where a server judges nothing by them. */
+function relayOf(options: OpenReplicaOptions): Relay | undefined {
+  const { door, rules } = options;
+  const isJudged = rules !== undefined ||
+    schemasOf(options).some(({ isConstrained }) => isConstrained);
+  return isJudged ? undefined : door?.relay;
+}
+
+function foldLate(
+  relay: Relay,
+  options: OpenReplicaOptions,
+  folder: string,
+  log: Log,
+): FoldedItems {
+  const { storage, viewOf } = options;
+  const over: Parameters<Relay["fold"]>[0]["over"] = (checkpoint, known) =>
+    new Replay(options, { checkpoint, salvage: undefined }, known);
+  return relay.fold({ storage, viewOf, folder, log, over });
 }
 
 const created: Recovery = { clean: true, droppedBytes: 0, survivors: [] };
@@ -90,7 +120,11 @@ async function loadOver(
     await lateRich.load();
     await lateRefusing.load();
     const { loadRepaired } = await import("./seldom.ts");
-    const repairing = { ...options, repair: true };
+    const repairing = {
+      ...options,
+      ...door && { door: { ...door, relay: undefined } },
+      repair: true,
+    };
     const openers = { load, create };
     const loaded = await loadRepaired(repairing, folder, names, openers);
     storage.remove(`${folder}/${DAMAGED}`);
@@ -108,7 +142,7 @@ async function loadOver(
   } catch (cause) {
     checkpoint?.close();
     if (checkpoint === undefined || !isDispensable(cause)) throw cause;
-    const name = checkpointName(checkpoint.number);
+    const { name } = checkpoint;
     const reason = cause instanceof Error ? cause.message : String(cause);
     const skippedToo = [...skipped, { name, reason }];
     const parts = {
@@ -123,23 +157,20 @@ async function loadOver(
 }
 
 async function openNewest(
-  { storage, viewOf }: OpenReplicaOptions,
+  options: OpenReplicaOptions,
   folder: string,
   names: readonly string[],
   late: LoadParts["late"],
 ): Promise<OpenedCheckpoint> {
-  const numbers = listCheckpoints(names);
-  if (numbers.length === 0) return { checkpoint: undefined, skipped: [] };
+  const { storage, viewOf } = options;
+  const isRelay = relayOf(options) !== undefined && !names.includes(SALVAGE);
+  const all = isRelay ? listCheckpoints(names) : wholeCheckpoints(names);
+  if (all.length === 0) return { checkpoint: undefined, skipped: [] };
   await lateReading.load();
   const readLog = (target: Uint8Array, at: number) =>
     late.log!.readAt(target, at);
   const { openCheckpoint } = lateReading.code;
-  return openCheckpoint(storage, folder, readLog, viewOf, numbers);
-}
-
-/** Is it the checkpoint that is at fault? */
-function isDispensable(cause: unknown): boolean {
-  return cause instanceof SyntaxError || hasCode(cause, "checkpoint-damaged");
+  return openCheckpoint(storage, folder, readLog, viewOf, all);
 }
 
 async function load(
@@ -148,7 +179,11 @@ async function load(
 ): Promise<LoadedReplica | undefined> {
   const { storage, world, repair } = options;
   const salvage = await readSalvage(options, folder, names);
-  let replay = new Replay(options, { checkpoint, salvage });
+  const relay = salvage === undefined ? relayOf(options) : undefined;
+  const outlineOver = (checkpoint: Checkpoint | undefined) =>
+    relay?.outline(checkpoint?.directory.shapes);
+  const ground = { checkpoint, salvage };
+  let replay = new Replay(options, ground, undefined, outlineOver(checkpoint));
   const opened = await openLog(storage, folder, {
     world,
     repair,
@@ -167,19 +202,28 @@ async function load(
   const isOutdated = again?.isUsable === false;
   const base = isOutdated ? undefined : checkpoint;
   if (again !== undefined) {
-    replay = replayAgain(options, log, { checkpoint: base, salvage }, again);
+    const { known } = again;
+    const ground = { checkpoint: base, salvage };
+    replay = new Replay(options, ground, known, outlineOver(base));
+    replayAgain(replay, log, base);
   }
   if (recovery.quarantine !== undefined) {
     const { restoreStart } = await import("./seldom.ts");
     restoreStart(replay, log, recovery, options);
   }
   const ownKey = sessionName(options.session);
-  const known = replay.finish();
+  const { into, ...known } = replay.finish();
+  const items = new Items(
+    into instanceof State
+      ? { state: into, base }
+      : { outline: into, fold: () => foldLate(relay!, options, folder, log) },
+  );
   const isDone = salvage?.isDone(known.graph) === true;
   if (isDone) storage.remove(`${folder}/${SALVAGE}`);
   return {
     ...known,
-    constraints: await openConstraints(options, known.state),
+    items,
+    constraints: await openConstraints(options, items),
     folder,
     ownKey,
     log,
@@ -202,24 +246,21 @@ async function readSalvage(
 }
 
 function replayAgain(
-  options: OpenReplicaOptions,
+  replay: Replay,
   log: Log,
-  ground: Ground,
-  { known }: Again,
-): Replay {
-  const replay = new Replay(options, ground, known);
+  checkpoint: Checkpoint | undefined,
+): void {
   log.records(
-    ground.checkpoint?.covers ?? 0,
+    checkpoint?.covers ?? 0,
     log.end,
     (kind, body, address) => void replay.record(kind, body, address),
   );
-  return replay;
 }
 
 /** A checkpoint that holds commits which are void since is of no more use. */
 function outdated(checkpoint: Checkpoint): SkippedCheckpoint {
   checkpoint.close();
-  const name = checkpointName(checkpoint.number);
+  const { name } = checkpoint;
   return { name, reason: "it holds commits that are void since" };
 }
 
@@ -256,7 +297,13 @@ async function create(
   await log.sync();
   syncNames(storage);
   const id = genesisId(genesis);
-  const state = new State(viewOf);
+  const relay = relayOf(options);
+  const items = new Items(
+    relay === undefined ? { state: new State(viewOf), base: undefined } : {
+      outline: relay.outline(),
+      fold: () => foldLate(relay, options, folder, log),
+    },
+  );
   return {
     folder,
     ownKey: sessionName(session),
@@ -265,8 +312,8 @@ async function create(
     genesisId: id,
     graph: new Graph(id),
     credentials,
-    state,
-    constraints: await openConstraints(options, state),
+    items,
+    constraints: await openConstraints(options, items),
     log,
     checkpoint: undefined,
     skipped: [],

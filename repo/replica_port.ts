@@ -316,6 +316,10 @@ export class ReplicaPort implements RepositoryPort {
     return yield* this.#ids.at(chain, numbers);
   }
 
+  get isFolded(): boolean {
+    return this.#parts.loaded.items.folded !== undefined;
+  }
+
   stateDigests(prefix: readonly number[]): Sliced<Uint8Array[]> {
     return this.#stateTree.digests(prefix);
   }
@@ -326,6 +330,6 @@ export class ReplicaPort implements RepositoryPort {
   }
 
   get #stateTree(): StateTree {
-    return this.#tree ??= lateStateTree.code(this.#parts.loaded.state);
+    return this.#tree ??= lateStateTree.code(this.#parts.loaded.items.state);
   }
 }

@@ -5,7 +5,7 @@ import { assert, DatabaseError } from "../src/base/errors.ts";
 import { wallMax } from "../src/base/hlc.ts";
 import { checkOptions } from "../src/base/known_options.ts";
 import type { World } from "../src/base/world.ts";
-import { type Database, openDatabase } from "../src/db/database.ts";
+import { type Database, openServed } from "../src/db/database.ts";
 import { internalsOf, replicaOf } from "../src/db/internals.ts";
 import type { Keyring } from "../src/db/keyring.ts";
 import { diskStorage } from "../src/storage/disk_storage.ts";
@@ -63,7 +63,7 @@ export async function layFoundation(
   const storage = new CountedStorage(medium, synced);
   const isNew = isEmpty(medium);
   const rootSecret = await rootSecretOf(options);
-  const database = await openDatabase({
+  const database = await openServed({
     storage,
     world,
     user: SERVER_USER,

@@ -84,7 +84,7 @@ export class Judge {
     const patches = decode(boundedPatches);
     if ("refused" in patches) return patches;
     const { restores, world } = this.#parts;
-    const { name, state, graph } = replica;
+    const { name, graph, loaded: { items } } = replica;
     const isAwaited = restores.isAwaited(name);
     const next = Math.max(from, accepted - batch.first);
     if (by === "restorer") {
@@ -109,7 +109,10 @@ export class Judge {
       : this.#checkRelayed(replica, by, batch, next);
     if (relayed !== undefined) return relayed;
     const first = batch.first + from;
-    const odd = checkMerge(state, first, patches, gate, accepted);
+    // A relay knows what there is only where a write asks for it.
+    const isAsking = isConditional(fresh);
+    const known = isAsking ? items.state : items.outline ?? items.state;
+    const odd = checkMerge(known, first, patches, gate, accepted);
     if (odd !== undefined) {
       return isAwaited ? restoringFrom(odd.number ?? batch.first + next) : odd;
     }
@@ -120,19 +123,20 @@ export class Judge {
     if (constraints?.concerns(fresh)) {
       judges.push(new ConstraintJudge(constraints));
     }
-    if (isConditional(fresh)) judges.push(new EntryJudge(nowMs));
+    if (isAsking) judges.push(new EntryJudge(nowMs));
     const naming = namingCollections(fresh);
-    if (naming.size > 0) {
+    if (naming.size > 0 && items.outline === undefined) {
       judges.push(new NameJudge(naming, (part) => this.#lastOf(graph, part)));
     }
     if (isAwaited && judges.length > 0 || restores.isUnknown()) {
       return restoringFrom(batch.first + next);
     }
+    if (judges.length === 0) return undefined;
     const refusal = judgeCommits(
       batch,
       from,
       patches,
-      state,
+      items.state,
       judges,
       accepted,
     );

@@ -34,8 +34,10 @@ export interface AuditItem {
 
 /** What an audit found. */
 export interface AuditReport {
-  /** Same commits, same state. */
+  /** Same commits and, where both sides fold them, same state. */
   readonly equal: boolean;
+  /** Does the other side fold no items, so that commits alone were compared? */
+  readonly isOfCommits?: boolean;
   readonly commits: readonly CommitRange[];
   /** Items whose merged state differs though the commits are the same. */
   readonly items: readonly AuditItem[];
@@ -74,13 +76,14 @@ export function* answerAudit(
       }
       break;
     case "state":
-      if (query.prefix.length < DEPTH_MAX) {
+      if (port.isFolded && query.prefix.length < DEPTH_MAX) {
         for (const digest of yield* port.stateDigests(query.prefix)) {
           writer.bytes(digest);
         }
       }
       break;
     case "items":
+      if (!port.isFolded) break;
       for (const item of yield* itemsOf(port, query.prefix)) {
         writer.text(item.collection);
         writer.text(item.id);
@@ -126,6 +129,10 @@ export function* audit(port: RepositoryPort): AuditRun {
     return { equal: false, commits, items: [], isPartial: isFull };
   }
   const items = yield* differingItems(port);
+  if (items === undefined) {
+    const isOfCommits = true;
+    return { equal: true, commits, items: [], isPartial: false, isOfCommits };
+  }
   if (items.length > 0) {
     const last = readSummaryAnswer(yield { ask: "summary" });
     const isOfOneState = last !== undefined &&
@@ -255,10 +262,10 @@ function spread(from: number, to: number): number[] {
   );
 }
 
-/** Follows digests of the state down to the items. */
+/** Follows digests of the state down to the items; `undefined` where a relay answers, which has no state. */
 function* differingItems(
   port: RepositoryPort,
-): Asking<AuditItem[]> {
+): Asking<AuditItem[] | undefined> {
   const found = new Map<string, AuditItem>();
   const prefixes: number[][] = [[]];
   let questions = 0;
@@ -268,6 +275,7 @@ function* differingItems(
   ) {
     const prefix = prefixes.pop()!;
     const answer = yield { ask: "state", prefix };
+    if (answer.length === 0) return undefined;
     const ours = yield* port.stateDigests(prefix);
     for (let half = 0; half < WIDTH; half++) {
       const theirs = answer.subarray(half * HASH, (half + 1) * HASH);

@@ -12,7 +12,7 @@ import type { Incident } from "./status.ts";
 
 /** What an audit found, for an app. */
 export interface ChannelAudit {
-  /** Do both sides have the same commits, and the same state? */
+  /** Do both sides have the same commits, and the same state where the server folds one? */
   readonly equal: boolean;
   /** For a person. */
   readonly message: string;
@@ -124,7 +124,12 @@ export function auditOf(report: AuditReport): ChannelAudit {
   });
 }
 
-function messageOf({ equal, commits, items, isPartial }: AuditReport): string {
+function messageOf(
+  { equal, commits, items, isPartial, isOfCommits }: AuditReport,
+): string {
+  if (isOfCommits === true) {
+    return "Both sides have the same commits; the server holds no items of them";
+  }
   if (equal) return "Both sides have the same commits and the same state";
   const what = [
     ...(commits.length > 0 ? [`${commits.length} ranges of commits`] : []),

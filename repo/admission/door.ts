@@ -9,12 +9,15 @@ import { assert } from "../../src/base/errors.ts";
 import type { ServedOrder } from "../log/served_order.ts";
 import type { Intake, IntakeParts } from "./intake.ts";
 import type { ReplicaPort, ReplicaPortParts } from "../replica_port.ts";
+import type { Relay } from "../relay/fold.ts";
 
 export interface Door {
   /** Takes in what they bring; made when something comes. */
   readonly intake: (parts: IntakeParts) => Intake;
   /** Notes what touches each item, from when it is opened. */
   readonly index?: (loaded: LoadedReplica, commits: CommitReader) => void;
+  /** Makes it a relay, where nothing is judged by items: none is folded before somebody needs it. */
+  readonly relay?: Relay | undefined;
   /** Shows the replica to them. */
   readonly port: (parts: ReplicaPortParts) => ReplicaPort;
   /**

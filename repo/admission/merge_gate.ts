@@ -28,6 +28,7 @@ import {
 } from "../../src/schema/patch_codec.ts";
 import type { Schema } from "../../src/schema/schema.ts";
 import { writtenBy } from "./field_kinds.ts";
+import { Outline } from "../state/outline.ts";
 import type { State } from "../state/state.ts";
 import { patchesOf } from "./admit.ts";
 import { type Batch, payloadOf } from "../commit/batch.ts";
@@ -47,13 +48,13 @@ export interface Declared {
  * @param accepted how many commits of the chain were accepted before a log was lost: they are not asked about
  */
 export function checkMerge(
-  state: State,
+  known: State | Outline,
   first: number,
   patches: readonly DecodedPatch[],
   declared?: Declared,
   accepted = 0,
 ): Refusal | undefined {
-  const begun = new Begun(state, declared);
+  const begun = new Begun(known, declared);
   for (const [i, { operations }] of patches.entries()) {
     const number = first + i;
     for (const operation of operations) {
@@ -68,7 +69,9 @@ export function checkMerge(
 
 /** Collections, fields and generations that a batch begins, and what it counts. */
 class Begun {
-  readonly #state: State;
+  readonly #known: State | Outline;
+  /** Without, nobody says what is written now. */
+  readonly #state: State | undefined;
   readonly #declared: Declared | undefined;
   readonly #kinds = new Map<string, Map<string, FieldKind>>();
   /** Generations that are written now, by collection and id, where that is the work of the batch. */
@@ -77,23 +80,26 @@ class Begun {
   readonly #sums = new Map<string, bigint>();
   #collections = 0;
 
-  constructor(state: State, declared: Declared | undefined) {
-    this.#state = state;
+  constructor(known: State | Outline, declared: Declared | undefined) {
+    this.#known = known;
+    this.#state = known instanceof Outline ? undefined : known;
     this.#declared = declared;
   }
 
   /** Why an operation may not be folded. */
   take(operation: Operation): Refusal | undefined {
     const { what, shape: { collection }, id, generation } = operation;
-    const table = this.#state.find(collection);
+    const table = this.#known.find(collection);
     const item = `${collection} ${id}`; // No collection has a space in its name.
     const own = this.#due.size > 0 ? this.#due.get(item) : undefined;
-    const cell = table?.cellOf(id);
-    const due = own ?? dueGeneration(cell);
+    const cell = this.#state?.cellOf(collection, id);
+    const due = this.#state ? own ?? dueGeneration(cell) : generation;
     if (generation > due || what === "delete" && generation === due) {
       this.#due.set(item, generation + Number(what === "delete"));
     }
-    const over = generation < due ? undefined : this.#count(operation, cell);
+    const over = this.#state === undefined || generation < due
+      ? undefined
+      : this.#count(operation, cell);
     let begun = this.#kinds.get(collection);
     if (begun === undefined) {
       this.#kinds.set(collection, begun = new Map());
@@ -121,7 +127,10 @@ class Begun {
       return refuse("too-large", detail);
     }
     // Who skips to the last generation would leave none to everybody else.
-    return generation > due
+    const isSkipped = this.#state === undefined
+      ? generation > limits.relayGenerationMax
+      : generation > due;
+    return isSkipped
       ? refuse("denied", `${item} is of another generation`)
       : over;
   }
@@ -147,11 +156,11 @@ class Begun {
 
   /** Is there room for a collection that the batch begins? */
   #hasRoom(collection: string): boolean {
-    let taken = this.#state.size + ++this.#collections;
+    let taken = this.#known.size + ++this.#collections;
     const reserved = this.#declared?.reserved;
     if (reserved !== undefined && !reserved.has(collection)) {
       for (const name of reserved) {
-        const isThere = this.#state.find(name) ?? this.#kinds.get(name);
+        const isThere = this.#known.find(name) ?? this.#kinds.get(name);
         if (isThere === undefined) taken++;
       }
     }

@@ -16,6 +16,7 @@ import { lateRefusing } from "../refusal/late_refusing.ts";
 import { ReplicaPort } from "../replica_port.ts";
 import { refusing } from "../refusal/refusing.ts";
 import { ItemTouches } from "../history/item_touches.ts";
+import { relay } from "../relay/fold.ts";
 import { TouchFiles } from "../checkpoint/touches_writer.ts";
 
 lateReading.provide(reading);
@@ -37,3 +38,6 @@ export const indexedDoor: Door = {
     commits.touches = new ItemTouches(commits, log, files);
   },
 };
+
+/** The door of a server: what it judges nothing by it does not fold. */
+export const relayDoor: Door = { ...indexedDoor, relay };

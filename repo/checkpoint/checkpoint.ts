@@ -17,7 +17,7 @@ import type { View } from "../../src/schema/view.ts";
 import type { Storage, StorageFile } from "../../src/storage/storage.ts";
 import { Base } from "./base.ts";
 import { drain } from "./columns.ts";
-import { checkpointName, listCheckpoints } from "./files.ts";
+import { numberIn, wholeCheckpoints } from "./files.ts";
 import {
   DATA,
   decodeDirectory,
@@ -37,6 +37,8 @@ export type ViewOf = (collection: string) => View;
 export class Checkpoint implements Tables {
   /** Its number: the newest one has the highest. */
   readonly number: number;
+  /** The file's name. */
+  readonly name: string;
   /** Up to which log address it holds. */
   readonly covers: number;
   readonly meta: Uint8Array;
@@ -56,12 +58,12 @@ export class Checkpoint implements Tables {
   constructor(
     file: StorageFile,
     name: string,
-    number: number,
     readLog: ReadLog,
     viewOf: ViewOf,
   ) {
     this.file = new PageFile(file, name);
-    this.number = number;
+    this.number = numberIn(name);
+    this.name = name;
     this.bytes = file.size();
     this.directory = readDirectory(this.file);
     const { covers, meta, collections, origins, checks } = this.directory;
@@ -182,21 +184,20 @@ export interface OpenedCheckpoint {
   readonly skipped: readonly SkippedCheckpoint[];
 }
 
-/** Opens the newest sound checkpoint of a folder. */
+/** Opens the newest sound one of some checkpoints of a folder. */
 export function openCheckpoint(
   storage: Storage,
   folder: string,
   readLog: ReadLog,
   viewOf: ViewOf,
-  numbers: readonly number[] = listCheckpoints(storage.list(folder)),
+  names: readonly string[] = wholeCheckpoints(storage.list(folder)),
 ): OpenedCheckpoint {
   const skipped: SkippedCheckpoint[] = [];
-  for (const number of numbers) {
-    const name = checkpointName(number);
+  for (const name of names) {
     const file = storage.open(`${folder}/${name}`);
     if (file === undefined) continue;
     try {
-      const checkpoint = new Checkpoint(file, name, number, readLog, viewOf);
+      const checkpoint = new Checkpoint(file, name, readLog, viewOf);
       // A large one is checked page by page, by who reads it.
       const isSmall = checkpoint.bytes <= limits.checkpointCheckedBytesMax;
       if (isSmall) drain(checkpoint.file.verify());

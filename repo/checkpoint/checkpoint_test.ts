@@ -191,7 +191,7 @@ Deno.test("an old checkpoint can be read on while newer ones are written and rem
     subject.commit([operationOf(subject, "item-5", "update", i)]);
     await subject.write();
   }
-  removeOldCheckpoints(subject.storage, folder, subject.number);
+  removeOldCheckpoints(subject.storage, folder, checkpointName(4));
   assert.deepEqual(subject.storage.list(folder), [checkpointName(4)]);
   subject.check();
 });
@@ -466,7 +466,7 @@ Deno.test("writeCheckpoint() pictures the tables at its call and pauses between 
   const written = writeCheckpoint({
     storage: subject.storage,
     folder,
-    number: 1,
+    name: checkpointName(1),
     covers: subject.log.length,
     isWhole: false,
     meta: new Uint8Array(0),

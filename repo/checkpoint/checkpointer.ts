@@ -17,6 +17,8 @@ import type { Storage } from "../../src/storage/storage.ts";
 import {
   checkpointName,
   listCheckpoints,
+  numberIn,
+  outlineName,
   removeOldCheckpoints,
 } from "./files.ts";
 import type { CommitReader } from "../history/commit_reader.ts";
@@ -69,7 +71,7 @@ export class Checkpointer {
     this.#parts = parts;
     const { checkpoint, skipped } = parts.loaded;
     this.#isClosing = !parts.isNeeded;
-    const numbers = skipped.map(({ name }) => Number(name.replace(/\D/g, "")));
+    const numbers = skipped.map(({ name }) => numberIn(name));
     this.#number = Math.max(checkpoint?.number ?? 0, ...numbers);
     this.#covers = checkpoint?.covers ?? 0;
     this.#planIdle();
@@ -156,7 +158,7 @@ export class Checkpointer {
     const isThere = () => listCheckpoints(storage.list(folder)).length > 0;
     if (!isNeeded || !isThere()) return;
     // Who opens the new one must not have to look for others.
-    removeOldCheckpoints(storage, folder, Infinity);
+    removeOldCheckpoints(storage, folder);
     storage.syncFolder(folder);
     this.#covers = 0;
     await this.#run().catch(() => {}); // It costs time only.
@@ -192,7 +194,7 @@ export class Checkpointer {
 
   async #run(): Promise<void> {
     const { storage, world, loaded, commits, settle } = this.#parts;
-    const { folder, log, state, checkpoint } = loaded;
+    const { folder, log, items, checkpoint } = loaded;
     try {
       // A page has an image of its files, and writes none.
       const { encodeMeta, writeCheckpoint } = await import("../seldom.ts");
@@ -201,7 +203,12 @@ export class Checkpointer {
       await touches?.settle(pausing);
       settle(); // Others may have written meanwhile.
       commits.hashAll();
-      const number = this.#number + 1;
+      const there = listCheckpoints(storage.list(folder)).map(numberIn);
+      const number = Math.max(this.#number, ...there) + 1;
+      const { folded } = items;
+      const name = folded === undefined
+        ? outlineName(number)
+        : checkpointName(number);
       const covers = log.end;
       this.#number = number;
       this.#voidFrom = Infinity;
@@ -209,13 +216,15 @@ export class Checkpointer {
         storage,
         folder,
         world,
-        number,
+        name,
         isWhole: covers <= limits.checkpointWholeBytesMax,
         covers,
         meta: encodeMeta(loaded),
-        tables: state.tables(),
+        tables: folded?.tables() ?? [],
+        outline: folded ? [] : items.outline!.shapes(limits.fieldsMax),
         readLog: (target, address) => log.readAt(target, address),
-        previous: checkpoint,
+        previous: items.base,
+        checked: checkpoint,
         touches: touches?.picture(),
         pause: pausing,
         sealed: () => log.sealed >= covers ? undefined : log.sync(),
@@ -224,9 +233,9 @@ export class Checkpointer {
       this.#covers = this.#voidFrom < covers ? 0 : covers;
       this.#failure = undefined;
       if (!this.#isClosing) {
-        touches?.rebase(storage, `${folder}/${checkpointName(number)}`);
+        touches?.rebase(storage, `${folder}/${name}`);
       }
-      this.#bytes = removeOlder(storage, folder, number);
+      this.#bytes = removeOlder(storage, folder, name);
     } catch (cause) {
       this.#failure = asFailure(cause, UNWRITTEN);
       this.#failedAt = log.end;
@@ -243,10 +252,10 @@ function pause(world: World): Promise<void> {
 function removeOlder(
   storage: Storage,
   folder: string,
-  number: number,
+  name: string,
 ): number | undefined {
-  removeOldCheckpoints(storage, folder, number);
-  const file = storage.open(`${folder}/${checkpointName(number)}`);
+  removeOldCheckpoints(storage, folder, name);
+  const file = storage.open(`${folder}/${name}`);
   const bytes = file?.size();
   file?.close();
   return bytes;

@@ -19,6 +19,7 @@ import { memoryStorage } from "../../src/storage/memory_storage.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import { Table } from "../state/table.ts";
 import { type Checkpoint, openCheckpoint } from "./checkpoint.ts";
+import { checkpointName } from "./files.ts";
 import { writeCheckpoint } from "./write.ts";
 import { digestOfTable } from "../../tests/kit/digest.ts";
 
@@ -123,13 +124,14 @@ export class Subject {
     await writeCheckpoint({
       storage,
       folder,
-      number: ++this.number,
+      name: checkpointName(++this.number),
       covers: this.log.length,
       isWhole: false,
       meta: new Uint8Array([1, 2, 3]),
       tables,
       readLog: this.readLog,
       previous: this.checkpoint,
+      checked: this.checkpoint,
       world: system,
       pause: () => undefined,
     });

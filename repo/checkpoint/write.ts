@@ -18,7 +18,7 @@ import type { Storage, StorageFile } from "../../src/storage/storage.ts";
 import type { Table } from "../state/table.ts";
 import type { WriteTouches } from "./touches_writer.ts";
 import type { Checkpoint } from "./checkpoint.ts";
-import { checkpointName } from "./files.ts";
+import { numberIn } from "./files.ts";
 import { type Picture, pictureOf, writeCollection } from "./collection.ts";
 import {
   type CollectionPlace,
@@ -34,6 +34,7 @@ import {
 import type { ReadLog } from "./log_rows.ts";
 import { PageWriter } from "./page_writer.ts";
 import { Registry } from "./registry.ts";
+import type { Shape } from "../../src/schema/patch.ts";
 import { encodeShape } from "../../src/schema/shape_codec.ts";
 
 /** A sync of this much takes about a millisecond. */
@@ -42,16 +43,20 @@ const SYNC_BYTES = 1024 * 1024;
 export interface WriteCheckpointOptions {
   readonly storage: Storage;
   readonly folder: string;
-  /** Higher than that of every checkpoint there is. */
-  readonly number: number;
+  /** Its file's, with a number that is higher than that of every checkpoint there is. */
+  readonly name: string;
   readonly covers: number;
   /** Does it hold every item itself, and not only those that changed since their create? */
   readonly isWhole: boolean;
   readonly meta: Uint8Array;
   readonly tables: readonly Table[];
+  /** What is known of items where the tables are not: see `Outline`. */
+  readonly outline?: readonly Shape[];
   readonly readLog: ReadLog;
   /** The checkpoint that the tables stand on. */
   readonly previous?: Checkpoint | undefined;
+  /** The one whose checksums of the log are carried over. */
+  readonly checked?: Checkpoint | undefined;
   readonly touches?: WriteTouches | undefined;
   readonly world: World;
   /** Resolves when the bytes of the log up to `covers` change no more: before, none is read. */
@@ -66,11 +71,11 @@ export interface WriteCheckpointOptions {
 export async function writeCheckpoint(
   options: WriteCheckpointOptions,
 ): Promise<void> {
-  const { storage, folder, number, world } = options;
+  const { storage, folder, name, world } = options;
   const pictures = options.tables.map((table) =>
     pictureOf(table, options.previous)
   );
-  const unfinished = `${folder}/checkpoint-${number}.new`;
+  const unfinished = `${folder}/checkpoint-${numberIn(name)}.new`;
   let file: StorageFile | undefined;
   try {
     storage.remove(unfinished);
@@ -84,7 +89,7 @@ export async function writeCheckpoint(
     await options.settled?.();
     file.close();
     file = undefined;
-    storage.rename(unfinished, `${folder}/${checkpointName(number)}`);
+    storage.rename(unfinished, `${folder}/${name}`);
     storage.syncFolder(folder);
   } catch (error) {
     discard(storage, unfinished, file);
@@ -139,6 +144,7 @@ function* steps(
   const writer = new PageWriter(file, salt);
   const isAnew = previous !== undefined && isWorthRenumbering(previous);
   const registry = new Registry(isAnew ? undefined : previous, isWhole);
+  for (const shape of options.outline ?? []) registry.shape(shape);
   const collections: CollectionPlace[] = [];
   for (const picture of pictures) {
     collections.push(yield* writeCollection(writer, picture, registry, salt));
@@ -191,14 +197,14 @@ function lastPage(
 /** Checksums of the log; those of whole pages that the previous one has are carried over. */
 function* writeChecks(
   writer: PageWriter,
-  { covers, readLog, previous }: WriteCheckpointOptions,
+  { covers, readLog, checked }: WriteCheckpointOptions,
 ): Generator<void, Records> {
   const first = writer.begin();
   const carried = Math.floor(
-    Math.min(previous?.covers ?? 0, covers) / LOG_PAGE,
+    Math.min(checked?.covers ?? 0, covers) / LOG_PAGE,
   );
   for (let page = 0; page < carried; page++) {
-    writer.u32(previous!.checkAt(page));
+    writer.u32(checked!.checkAt(page));
     if ((page & 1023) === 1023) yield;
   }
   const bytes = new Uint8Array(16 * LOG_PAGE);

@@ -90,14 +90,14 @@ interface Plan {
 
 async function eraseInLog(
   parts: CarryOutParts,
-  items: readonly ItemName[],
+  meant: readonly ItemName[],
 ): Promise<void> {
   const { storage, loaded, commits } = parts;
-  const { log, folder, state, credentials: { redactions } } = loaded;
+  const { log, folder, items, credentials: { redactions } } = loaded;
   const plan = planOf(loaded, commits, parts.here ?? []);
   // What was salvaged shows in the state, and in no record.
   if (loaded.salvage !== undefined) {
-    for (const { collection, id } of items) plan.touched.take(collection, id);
+    for (const { collection, id } of meant) plan.touched.take(collection, id);
   }
   if (plan.edits.length === 0 && loaded.salvage === undefined) return;
   if (plan.here.length > 0) {
@@ -110,11 +110,13 @@ async function eraseInLog(
   await noteRewriting(storage, folder, plan.edits);
   const written = log.rewrite(plan.edits);
   for (const { address, bytes } of plan.edits) {
-    loaded.checkpoint?.log.rewritten(address, bytes.length);
+    for (const one of new Set([loaded.checkpoint, items.base])) {
+      one?.log.rewritten(address, bytes.length);
+    }
   }
   commits.rewritten();
-  const also = () => loaded.salvage?.apply(state, isOf(items));
-  parts.changed(foldAnew(plan.touched, state, commits, also));
+  const also = () => loaded.salvage?.apply(items.state, isOf(meant));
+  parts.changed(foldAnew(plan.touched, items, commits, also));
   discardRefused(loaded, plan);
   await written;
   endRewriting(storage, folder);

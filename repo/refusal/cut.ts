@@ -67,7 +67,7 @@ export function cut(
   { loaded, commits, fence, outdate }: VoidParts,
   request: CutRequest,
 ): CutDone | undefined {
-  const { graph, log, voided, state, genesisId } = loaded;
+  const { graph, log, voided, items, genesisId } = loaded;
   const isHere = request.cuts.some(({ chain, from }) =>
     graph.lengthOf(chain) > from
   );
@@ -87,7 +87,7 @@ export function cut(
   // What comes again is judged by the ids before it.
   commits.hashFrom(0, new Set(cuts.map(({ chain }) => chain)));
   outdate?.(plan.address);
-  const tell = foldAnew(touched, state, commits);
+  const tell = foldAnew(touched, items, commits);
   const lost = new Set(
     refusals.flatMap(({ refused }) => refused.map(({ address }) => address)),
   );

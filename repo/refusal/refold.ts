@@ -15,6 +15,7 @@ import type { ItemChange } from "../../src/schema/source.ts";
 import { type Batch, type BatchCommit, decodeCommit } from "../commit/batch.ts";
 import type { CommitReader } from "../history/commit_reader.ts";
 import type { LoggedBatch } from "../history/logged_commits.ts";
+import type { Items } from "../state/items.ts";
 import { type Changes, publish, type State } from "../state/state.ts";
 import type { Table } from "../state/table.ts";
 
@@ -31,16 +32,19 @@ export class Touched {
 }
 
 /**
- * Puts items back to what stays of them; the result tells listeners.
+ * Puts items back to what stays of them, where any were folded; the result tells
+ * listeners.
  *
  * @param also folds what no log holds
  */
 export function foldAnew(
   { ids }: Touched,
-  state: State,
+  items: Items,
   commits: CommitReader,
   also: () => void = () => {},
 ): () => void {
+  const state = items.folded;
+  if (state === undefined) return () => {};
   const before: { table: Table; id: string; before: Item | undefined }[] = [];
   for (const [collection, cells] of cellsOf(ids, state, commits)) {
     const table = state.find(collection);

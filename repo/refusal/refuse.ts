@@ -64,7 +64,7 @@ export function refuse(
   refused: readonly RefusedCommit[],
   refuser?: Refuser,
 ): Refusing | undefined {
-  const { log, graph, voided, state, credentials: { voids } } = loaded;
+  const { log, graph, voided, items, credentials: { voids } } = loaded;
   const found = new Found(loaded, commits);
   const isOwn = refuser?.isOwn(chain.slice(0, 32)) === true;
   for (const one of refused) found.take(chain, one, isOwn);
@@ -89,7 +89,7 @@ export function refuse(
   commits.refused();
   const all = [...records.values()].flat();
   outdate?.(Math.min(...all.map(({ address }) => address)));
-  return { tell: foldAnew(touched, state, commits), stuck };
+  return { tell: foldAnew(touched, items, commits), stuck };
 }
 
 /** The author's word that commits of its chain are given up: others take stubs in their place by that. */

@@ -78,7 +78,7 @@ function settle(
 /** Puts into a transaction what a commit said and was not erased, by the names that it goes by now. */
 export function putAgain(
   tx: Transaction,
-  { state, voided, credentials: { redactions } }: LoadedReplica,
+  { items, voided, credentials: { redactions } }: LoadedReplica,
   { operations }: DecodedPatch,
   { wall, count, chain }: Stamp,
   lost?: LostUnits,
@@ -95,7 +95,7 @@ export function putAgain(
     const left = isMeant(operation) ? withoutBlank(operation) : operation;
     if (left === undefined) continue;
     const renamed = rechainOperation(left, renaming);
-    const table = state.table(operation.shape.collection);
+    const table = items.state.table(operation.shape.collection);
     tx.put(table, renamed, tx.cellOf(table, operation.id));
   }
 }

@@ -9,7 +9,7 @@
  */
 
 import { type Checkpoint, openCheckpoint } from "../checkpoint/checkpoint.ts";
-import { checkpointName, listCheckpoints } from "../checkpoint/files.ts";
+import { listCheckpoints } from "../checkpoint/files.ts";
 import { isDamage, mendLog } from "../log/mend.ts";
 import type { LoadedReplica } from "../loaded_replica.ts";
 import type { LoadParts, OpenReplicaOptions } from "../replica_options.ts";
@@ -50,9 +50,9 @@ export async function loadRepaired(
 ): Promise<LoadedReplica | undefined> {
   const { storage } = options;
   await mendLog(storage, folder, names);
-  const numbers = listCheckpoints(names);
-  const skipped = numbers.map((number) => ({
-    name: checkpointName(number),
+  const saves = listCheckpoints(names);
+  const skipped = saves.map((name) => ({
+    name,
     reason: "a repair reads the whole log",
   }));
   const parts = { folder, names, late: {}, checkpoint: undefined, skipped };
@@ -63,7 +63,7 @@ export async function loadRepaired(
     folder,
     (target, at) => raw.readAt(target, at),
     options.viewOf,
-    numbers,
+    saves,
   );
   try {
     const whole = await loadWhole(options, parts, load, checkpoint);

@@ -49,7 +49,7 @@ export async function salvage(
   loaded: LoadedReplica,
   viewOf: ViewOf,
 ): Promise<void> {
-  const { graph, state, folder, saved } = loaded;
+  const { graph, items: { state }, folder, saved } = loaded;
   const batches = looseBatches(loaded);
   const told = new Map(saved?.meta.graph.vector());
   const cells = saved === undefined
@@ -190,7 +190,7 @@ function foldBehind(
 
 /** Drops the cells that the state has as they are; those of an earlier repair stay, as they are now. */
 function keepOnlyOther(
-  { state }: LoadedReplica,
+  { items: { state } }: LoadedReplica,
   cells: SavedCells,
   before: SavedCells = new Map(),
 ): void {

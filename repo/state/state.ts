@@ -169,7 +169,10 @@ export function publish(changes: Changes): void {
 }
 
 interface Folding {
-  readonly state: State;
+  readonly items: {
+    readonly outline: { fold(patch: DecodedPatch): void } | undefined;
+    readonly folded: State | undefined;
+  };
   /** What a repair could not connect, and shows already. */
   readonly salvage: {
     unfolded(chain: string, number: number, patch: DecodedPatch): DecodedPatch;
@@ -196,12 +199,17 @@ export class ChangeList {
 
   /** Folds the commits of a batch, from index `from` on, whose body stands at a log address. */
   fold(
-    { state, salvage }: Folding,
+    { items, salvage }: Folding,
     batch: Batch,
     from: number,
     patches: readonly DecodedPatch[],
     address: number,
   ): void {
+    if (items.outline !== undefined) {
+      for (const patch of patches) items.outline.fold(patch);
+    }
+    const state = items.folded;
+    if (state === undefined) return;
     for (let i = from; i < batch.commits.length; i++) {
       const whole = decodeCommit(batch, i, address, patches[i - from]!);
       const { number, patch, origin } = whole;

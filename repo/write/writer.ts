@@ -145,7 +145,7 @@ export class Writer {
     const { constraints } = this.#loaded;
     const judge = isAgain
       ? undefined
-      : this.#parts.rules?.judgeOf(this.#session, this.#loaded.state);
+      : this.#parts.rules?.judgeOf(this.#session, this.#loaded.items.state);
     const transaction = new Transaction(this.#author.stamp(), patch, judge);
     this.#transaction = transaction;
     if (!isAgain && this.noting !== undefined) transaction.notes = [];
@@ -153,7 +153,7 @@ export class Writer {
       const result = run(transaction);
       refusePromise(result);
       check();
-      transaction.askWhole(this.#loaded.state);
+      transaction.askWhole(this.#loaded.items.state);
       this.checkWritable(true);
       if (!isAgain) constraints?.check(transaction.written());
       transaction.end();
@@ -169,7 +169,7 @@ export class Writer {
    */
   preview(run: (transaction: Transaction) => void): Decision {
     this.#checkIdle();
-    const { state } = this.#loaded;
+    const { state } = this.#loaded.items;
     const judge = this.#parts.rules?.judgeOf(this.#session, state);
     const origin = this.#author.stamp();
     const transaction = new Transaction(origin, new PatchWriter(), judge);

@@ -46,6 +46,8 @@ export const limits = {
   keyBytesMax: 1_024,
   /** Generations of one item: each delete and create begins one. */
   generationMax: 2 ** 32 - 1,
+  /** Lives of an item that a relay takes, which cannot ask whether the one before was: far from the last that can be written. */
+  relayGenerationMax: 2 ** 20,
   /** Version number of a schema. */
   schemaVersionMax: 2 ** 31 - 1,
   /** Shapes that a decoder keeps in memory, so that equal ones are one object. */

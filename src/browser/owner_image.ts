@@ -12,10 +12,7 @@ import {
   SALVAGE,
   SEGMENT_HEADER_BYTES,
 } from "../../repo/log/format.ts";
-import {
-  checkpointName,
-  listCheckpoints,
-} from "../../repo/checkpoint/files.ts";
+import { wholeCheckpoints } from "../../repo/checkpoint/files.ts";
 import { toHex } from "../base/bytes.ts";
 import { DatabaseError } from "../base/errors.ts";
 import type { Storage } from "../storage/storage.ts";
@@ -32,11 +29,11 @@ export function readImage(
   to: number,
 ): ImagePart[] {
   const names = storage.list(folder);
-  const [newest] = listCheckpoints(names);
+  const [newest] = wholeCheckpoints(names);
   const parts: ImagePart[] = [];
   if (newest !== undefined) {
-    const name = checkpointName(newest);
-    parts.push({ name, bytes: readFile(storage, `${folder}/${name}`) });
+    const bytes = readFile(storage, `${folder}/${newest}`);
+    parts.push({ name: newest, bytes });
   }
   if (names.includes(SALVAGE)) {
     parts.push({

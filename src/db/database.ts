@@ -3,7 +3,7 @@
 import { indexes } from "../query/indexes.ts";
 import { lateIndexes } from "../query/late_indexes.ts";
 import { diskStorage } from "../storage/disk_storage.ts";
-import { indexedDoor } from "../../repo/admission/serving_door.ts";
+import { indexedDoor, relayDoor } from "../../repo/admission/serving_door.ts";
 import type { Database } from "./face.ts";
 import { openOn } from "./medium.ts";
 import { openFiles } from "./open_files.ts";
@@ -40,5 +40,13 @@ export async function openDatabase(
   return await openOn(options, {
     folder: diskStorage,
     open: (files) => openFiles(files, indexedDoor),
+  });
+}
+
+/** As {@linkcode openDatabase}, for who serves others: where nothing is judged by items, none is folded before somebody asks. */
+export async function openServed(options: DatabaseOptions): Promise<Database> {
+  return await openOn(options, {
+    folder: diskStorage,
+    open: (files) => openFiles(files, relayDoor),
   });
 }

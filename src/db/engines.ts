@@ -12,7 +12,7 @@ import type { State } from "../../repo/mod.ts";
 import { Listeners } from "./listeners.ts";
 
 export interface EnginesParts {
-  readonly state: State;
+  readonly state: () => State;
   readonly world: World;
   readonly schemaOf: (collection: string) => Schema | undefined;
   readonly hooks: QueryHooks;
@@ -41,7 +41,7 @@ export class Engines {
 
   #add(schema: Schema): QueryEngine {
     const { state, world, hooks } = this.#parts;
-    const table = state.table(schema.name);
+    const table = state().table(schema.name);
     const kinds = new Map<string, FieldKind>();
     for (const { name, kind } of schema.plan) kinds.set(name, kind);
     const engine = new QueryEngine(table, {

@@ -64,7 +64,7 @@ export class Repository extends BareRepository {
     this.#ids = new IdSource(world);
     const schemaOf = (collection: string) => schemas.find(collection);
     this.#engines = new Engines({
-      state: replica.state,
+      state: () => replica.state,
       world,
       schemaOf,
       hooks,

@@ -70,7 +70,12 @@ class Past {
     const state = this.#recent(viewOf) ??
       stateOf(replica.commits, viewOf, includes, to);
     const schemaOf = (name: string) => schemas.find(name);
-    const engines = new Engines({ state, world, schemaOf, hooks: {} });
+    const engines = new Engines({
+      state: () => state,
+      world,
+      schemaOf,
+      hooks: {},
+    });
     this.#cells.clear();
     return { state, engines };
   }

@@ -116,6 +116,8 @@ export interface PlaceOptions {
   readonly lent?: LentChain | "new" | undefined;
   /** Where others come in; a place opened again has the plain one. */
   readonly door?: Door | undefined;
+  /** Is its state not asked for? Then nothing is written here. */
+  readonly isUnasked?: boolean;
   /** Who signs; by `seed` when absent. */
   readonly session?: Session | undefined;
 }
@@ -164,6 +166,7 @@ export class Place {
       repair,
       settle: () => Promise.resolve(),
     });
+    if (options.isUnasked === true) return this;
     const table = this.replica.state.table(Note.name);
     this.#editor = new Editor(Note, table, new IdSource(this.world));
     return this;

@@ -167,7 +167,7 @@ export class RuledDevice {
   async reopen(by: "checkpoint" | "log" = "checkpoint"): Promise<void> {
     const { folder } = this.replica.loaded;
     await this.replica.close();
-    if (by === "log") removeOldCheckpoints(this.#storage, folder, Infinity);
+    if (by === "log") removeOldCheckpoints(this.#storage, folder);
     await this.#open();
   }
 

@@ -55,8 +55,9 @@ export class Subscriber {
       this.#entries.set(key, value);
     }
     kv.subscribe({}, (changes) => {
-      for (const { key, value } of changes) {
-        if (value === undefined) this.#entries.delete(key);
+      for (const { key, value, why } of changes) {
+        // A villain's entry may be there without a value.
+        if (why !== "set") this.#entries.delete(key);
         else this.#entries.set(key, value);
       }
     });

@@ -2,7 +2,7 @@
  * The naive judge: replays the order of acceptance of each life of a log, one
  * commit after the other as it comes, and asks plain predicates whether each
  * was allowed: by whom (`allowed.ts`), in which generation, as which kind,
- * naming what, and when.
+ * naming what, and when; where no rules hold, only when.
  *
  * What another life had, the same bytes at the same place, may come back
  * unjudged as far as a witness was shown of it or somebody accepted it from
@@ -238,9 +238,10 @@ export class NaiveJudge {
       if (isEnded(operation, before)) continue;
       const unknown = names.fault(operation, origin);
       if (asker === undefined) continue;
-      const fault = skipped(operation, before) ?? unknown ??
-        this.#taken(operation, origin, before);
       const { hasRules } = this.#cast.stage.plan;
+      // A relay holds no items to ask what is there.
+      const odd = hasRules ? skipped(operation, before) ?? unknown : undefined;
+      const fault = odd ?? this.#taken(operation, origin, before);
       check(
         fault === undefined && (!hasRules ||
           mayWrite(asker, collection, before?.item, after.item)),
