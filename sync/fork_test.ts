@@ -2,6 +2,7 @@
 
 import { deepEqual, equal, ok } from "node:assert/strict";
 import { refuseAt } from "../src/base/errors.ts";
+import "../tests/kit/audits.ts";
 import { filesOf, restored } from "../tests/kit/images.ts";
 import { ManualWorld, Place, sessionOf } from "../tests/kit/replica_place.ts";
 import { ClientPlace, ServerPlace, until } from "../tests/kit/sync_place.ts";
