@@ -46,7 +46,7 @@ export const rightsBugs: readonly Bug[] = [
     name: "names-from-the-future",
     breaks: "Somebody removes what others have not written yet",
     file: "server/judge.ts",
-    before: `    if (naming.size > 0) {`,
+    before: `    if (naming.size > 0 && items.outline === undefined) {`,
     after: `    if (naming.size < 0) {`,
     foundBy: ["server/merge_gate_test.ts"],
   },
