@@ -35,16 +35,14 @@ const UNKNOWN = "unknown";
 
 /** Starts a server; it listens when this resolves. */
 export async function createServer(options: ServerOptions): Promise<Server> {
-  checkOptions(options, serverOptions);
-  return await start(ListeningServer, options);
+  return await start(ListeningServer, checkOptions(options, serverOptions));
 }
 
 /** Starts a server that listens nowhere: what it is to answer is handed in, or attached. */
 export async function embedServer(
   options: EmbedOptions,
 ): Promise<EmbeddedServer> {
-  checkOptions(options, embedOptions);
-  return await start(RunningServer, options);
+  return await start(RunningServer, checkOptions(options, embedOptions));
 }
 
 async function start<S extends RunningServer>(

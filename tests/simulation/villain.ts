@@ -285,6 +285,7 @@ export class Villain {
     commits: readonly HostileCommit[],
   ): Promise<void> {
     const refusal = await peer.hand(chain.batch(...commits));
+    if (refusal === undefined) this.#stage.blames.add("villain");
     this.#note(refusal === undefined ? "taken" : `not-${refusal.reason}`);
     if (refusal !== undefined) chain.cut(refusal.from);
   }

@@ -38,8 +38,8 @@ function blamesFor(
   // A server that lost what it had signed for refuses it once its rules, or its revocations, are other ones.
   if (kind === "receipt-denied") return ["wipe", "tail"];
   if (kind === "relay-refused") return ["wipe", "revoke", `copy ${client}`];
-  // Without rules who writes a field first decides what it is, also at a server that lost what was there.
-  if (kind === "wrong-kind" && !hasRules) return ["wipe"];
+  // Without rules who writes a field first decides what it is: a villain may, also where a server lost what was there.
+  if (kind === "wrong-kind" && !hasRules) return ["wipe", "villain"];
   // A disk that is put in place twice goes on twice with one epoch.
   if (kind === "server-rolled-back" || kind === "server-forked") {
     return ["replaced"];
