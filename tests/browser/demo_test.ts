@@ -93,6 +93,12 @@ browserTest(
     const maya = await openAs("maya", demo, await place.device());
     const jonas = await openAs("jonas", demo, await place.device());
     for (const page of [maya, jonas]) await settled(page);
+    // Who never wrote here would be refused: nobody begins with what is gone.
+    await jonas.getByRole("button", { name: "Add a card" }).first().click();
+    await jonas.keyboard.type("Of Jonas");
+    await jonas.keyboard.press("Enter");
+    await jonas.keyboard.press("Escape");
+    await tile(maya, "Of Jonas").waitFor();
     await setOffline(jonas, true);
     await tile(jonas, TUNNEL).click();
     const title = jonas.getByRole("textbox", { name: "Title" });
