@@ -13,31 +13,22 @@ import { refusedAt } from "../tests/kit/author_place.ts";
 import { forge } from "../tests/kit/forge.ts";
 import { filesOf, restored } from "../tests/kit/images.ts";
 import { naiveOrder } from "../tests/kit/naive_order.ts";
-import { ManualWorld, Place, sessionOf } from "../tests/kit/replica_place.ts";
 import {
-  ClientSide,
+  type ManualWorld,
+  Place,
+  sessionOf,
+} from "../tests/kit/replica_place.ts";
+import {
+  meet,
   proverFor,
-  ServerSide,
   Serving,
-  Talk,
+  start,
+  type Talk,
 } from "../tests/kit/talk.ts";
 import type { Message } from "./message.ts";
 import { named, type Progress, unnamed } from "./progress.ts";
 import { emptyResume, type ResumeState } from "./resume.ts";
 import { witnessLayout } from "./witness.ts";
-
-async function start() {
-  const world = new ManualWorld();
-  const serving = await Serving.open(world);
-  const place = await Place.open({ world, seed: 1 });
-  return { world, serving, place };
-}
-
-function meet(serving: Serving, place: Place, resume?: ResumeState): Talk {
-  const world = place.world as ManualWorld;
-  const server = new ServerSide(world, serving);
-  return new Talk(world, server, new ClientSide(world, place, resume));
-}
 
 /** Until both have said what they have to say. */
 async function rest(talk: Talk): Promise<void> {

@@ -9,45 +9,26 @@ import { filesOf, restored } from "../tests/kit/images.ts";
 import {
   bareSession,
   certificateFor,
-  ManualWorld,
-  Place,
+  type ManualWorld,
+  type Place,
   rootSigner,
   sessionOf,
 } from "../tests/kit/replica_place.ts";
 import {
-  ClientSide,
+  meet,
   proverFor,
-  ServerSide,
   Serving,
-  Talk,
+  start,
+  type Talk,
 } from "../tests/kit/talk.ts";
-import type { ServerChannelOptions } from "./conversation.ts";
 import { checkEvidence } from "./evidence.ts";
 import type { SentReceipt } from "./frame_fields.ts";
 import type { Message } from "./message.ts";
 import { evidenceFile, giveReceipt } from "./receipt.ts";
-import { decodeResume, encodeResume, type ResumeState } from "./resume.ts";
+import { decodeResume, encodeResume } from "./resume.ts";
 import { encodeSummary, readSummary } from "./summary.ts";
 import { encodeMessage } from "./message_codec.ts";
 import { witnessBytes } from "./witness.ts";
-
-async function start() {
-  const world = new ManualWorld();
-  const serving = await Serving.open(world);
-  const place = await Place.open({ world, seed: 1 });
-  return { world, serving, place };
-}
-
-function meet(
-  serving: Serving,
-  place: Place,
-  resume?: ResumeState,
-  channel: Partial<ServerChannelOptions> = {},
-): Talk {
-  const world = place.world as ManualWorld;
-  const server = new ServerSide(world, serving, {}, channel);
-  return new Talk(world, server, new ClientSide(world, place, resume));
-}
 
 function incidents({ client }: Talk): string[] {
   return client.told("incident").map(({ kind }) => kind);

@@ -5,10 +5,9 @@ import { refuse, refuseAt } from "../src/base/errors.ts";
 import type { Batch } from "../repo/commit/batch.ts";
 import { limits } from "../src/base/limits.ts";
 import { ManualWorld, Place } from "../tests/kit/replica_place.ts";
-import { ClientSide, ServerSide, Serving, Talk } from "../tests/kit/talk.ts";
+import { meet, Serving, type Talk } from "../tests/kit/talk.ts";
 import { toHex } from "../src/base/bytes.ts";
 import { IncidentList } from "./client_report.ts";
-import type { ServerChannelOptions } from "./conversation.ts";
 import type { LogOrder } from "./order_teller.ts";
 import { decodeResume, encodeResume, type ResumeState } from "./resume.ts";
 
@@ -25,17 +24,6 @@ async function proved(count = 9) {
   equal(talk.client.told("equal").length > 0, true);
   deepEqual(lackedBy(talk), []);
   return { world, serving, place, resume };
-}
-
-function meet(
-  serving: Serving,
-  place: Place,
-  resume?: ResumeState,
-  channel: Partial<ServerChannelOptions> = {},
-): Talk {
-  const world = place.world as ManualWorld;
-  const server = new ServerSide(world, serving, {}, channel);
-  return new Talk(world, server, new ClientSide(world, place, resume));
 }
 
 /** Lets both sides have everything; what the client keeps of it. */

@@ -28,7 +28,7 @@ import { WitnessMaker } from "../../sync/witness.ts";
 import {
   bareSession,
   certificateFor,
-  type ManualWorld,
+  ManualWorld,
   Place,
   turns,
 } from "./replica_place.ts";
@@ -331,4 +331,26 @@ export class Talk {
 export async function disks(): Promise<void> {
   await turns(50);
   await new Promise((resolve) => setImmediate(resolve));
+}
+
+/** A server and a device that have nothing yet. */
+export async function start(): Promise<
+  { world: ManualWorld; serving: Serving; place: Place }
+> {
+  const world = new ManualWorld();
+  const serving = await Serving.open(world);
+  const place = await Place.open({ world, seed: 1 });
+  return { world, serving, place };
+}
+
+/** The two of them, connected. */
+export function meet(
+  serving: Serving,
+  place: Place,
+  resume?: ResumeState,
+  channel: Partial<ServerChannelOptions> = {},
+): Talk {
+  const world = place.world as ManualWorld;
+  const server = new ServerSide(world, serving, {}, channel);
+  return new Talk(world, server, new ClientSide(world, place, resume));
 }
