@@ -251,6 +251,28 @@ Deno.test("a scrub sets one flipped bit of a log right while the database runs",
   await db.close();
 });
 
+Deno.test("a scrub that cannot write what it sets right makes the log read-only", async () => {
+  const storage = faultyStorage({});
+  const db = await openDatabase({ storage, schemas: [Note], scrub });
+  const repo = await db.repository("a");
+  await repo.collection(Note).create({ text: "kept" }).durable;
+  const [[name]] = filesLike(storage, /^log-/) as [[string, number]];
+  const at = repo.status().logBytes - 8;
+  const was = new Uint8Array(1);
+  storage.open(name)!.readAt(was, at);
+  storage.failSyncs(true);
+  storage.spoil(name, at, was[0]! ^ 1);
+  const told = () => db.storage.status().incidents.map(({ code }) => code);
+  await until(() => told().length > 0, "it is told");
+  equal(told()[0], "storage-failed");
+  equal(repo.status().failure?.code, "storage-readonly");
+  storage.failSyncs(false);
+  await db.close();
+  const again = await openDatabase({ storage, schemas: [Note] });
+  equal((await again.repository("a")).collection(Note).count(), 1);
+  await again.close();
+});
+
 Deno.test("a scrub writes the keys anew when their file has rotted", async () => {
   const storage = faultyStorage({});
   const db = await openDatabase({ storage, schemas: [Note], scrub });

@@ -58,9 +58,12 @@ function mendSegment(segment: Segment): boolean {
   for (let at = segment.start; at < segment.limit;) {
     at = readRecords(segment, at, segment.limit, () => {});
     const next = nextRecord(segment, at);
-    const isMended = mendRecord(segment, at, next);
-    isTouched ||= isMended;
-    if (isMended) continue; // Read on from it.
+    const bytes = mendedRecord(segment, at, next);
+    if (bytes !== undefined) {
+      segment.file.writeAt(bytes, at - segment.base);
+      isTouched = true;
+      continue; // Read on from it.
+    }
     if (next === undefined) break;
     at = next;
   }
@@ -78,25 +81,22 @@ export function nextRecord(segment: Segment, at: number): number | undefined {
 }
 
 /**
- * Mends the record at `address`, if one bit of it is wrong; durable after the
- * file's next sync.
+ * The record at `address` as it was, if one bit of it is wrong.
  *
  * @param next where the next record begins, if one follows
  */
-export function mendRecord(
+export function mendedRecord(
   segment: Segment,
   address: number,
   next: number | undefined,
-): boolean {
+): Uint8Array | undefined {
   const length = lengthOf(segment, address, next);
-  if (length === undefined || length > MEND_BYTES_MAX) return false;
+  if (length === undefined || length > MEND_BYTES_MAX) return undefined;
   const bytes = new Uint8Array(RECORD_HEADER_BYTES + length);
   if (segment.file.readAt(bytes, address - segment.base) < bytes.length) {
-    return false;
+    return undefined;
   }
-  if (!mendBytes(bytes, address, segment.saltCrc)) return false;
-  segment.file.writeAt(bytes, address - segment.base);
-  return true;
+  return mendBytes(bytes, address, segment.saltCrc) ? bytes : undefined;
 }
 
 /** Bytes of its body: up to the next record, else as its header says. */

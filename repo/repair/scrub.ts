@@ -15,7 +15,7 @@ import { limits } from "../../src/base/limits.ts";
 import type { World } from "../../src/base/world.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import { DAMAGED, UNSEALED_MARK } from "../log/format.ts";
-import { isDamage, mendRecord, nextRecord } from "../log/mend.ts";
+import { isDamage, mendedRecord, nextRecord } from "../log/mend.ts";
 import { readRecords } from "../log/segment.ts";
 import type { LoadedReplica } from "../loaded_replica.ts";
 
@@ -90,11 +90,12 @@ export class Scrubber {
         ? this.#stepLog()
         : this.#stepCheckpoint(this.#pages);
     } catch (cause) {
-      if (!(cause instanceof DatabaseError) || this.#isStopped) {
-        return undefined;
+      if (this.#isStopped || !isDamage(cause)) return this.#tell(cause);
+      try {
+        return await this.#mend(cause) ? false : this.#tell(cause);
+      } catch (failure) {
+        return this.#tell(failure);
       }
-      if (isDamage(cause) && await this.#mend(cause)) return false;
-      return this.#tell(cause);
     }
   }
 
@@ -120,15 +121,19 @@ export class Scrubber {
     return isDone;
   }
 
-  /** Sets one bit of the record right at which the last step stopped. */
+  /**
+   * Sets one bit of the record right at which the last step stopped. Where that
+   * fails, so has the log (law 12).
+   */
   async #mend({ message }: DatabaseError): Promise<boolean> {
     const { log } = this.#parts.loaded;
     const segment = log.segmentAt(this.#at);
     const from = Math.max(this.#at, segment.start);
     const end = Math.min(segment.limit, log.synced);
     const bad = readRecords(segment, from, end, () => {}, UNSEALED_MARK);
-    if (!mendRecord(segment, bad, nextRecord(segment, bad))) return false;
-    await segment.file.sync();
+    const bytes = mendedRecord(segment, bad, nextRecord(segment, bad));
+    if (bytes === undefined) return false;
+    await log.rewrite([{ address: bad, bytes }]);
     this.#parts.found({
       code: "log-mended",
       message: `${message} It was one bit, and is right again.`,
@@ -137,7 +142,9 @@ export class Scrubber {
   }
 
   /** Damage is for a repair; a medium that fails is tried again. */
-  #tell({ code, message }: DatabaseError): boolean | undefined {
+  #tell(cause: unknown): boolean | undefined {
+    if (!(cause instanceof DatabaseError) || this.#isStopped) return undefined;
+    const { code, message } = cause;
     const { storage, loaded: { folder, checkpoint }, found } = this.#parts;
     if (code === "checkpoint-damaged" && checkpoint !== undefined) {
       checkpoint.file.isDamaged = true; // It goes when it is closed.
