@@ -11,7 +11,7 @@
 
 import { lateRich } from "../src/schema/late_rich.ts";
 import type { Storage } from "../src/storage/storage.ts";
-import { Credentials } from "./commit/credentials.ts";
+import { Certificates } from "./commit/certificate.ts";
 import type {
   Checkpoint,
   OpenedCheckpoint,
@@ -20,24 +20,22 @@ import type {
 import { listCheckpoints, wholeCheckpoints } from "./checkpoint/files.ts";
 import { lateReading } from "./checkpoint/late_reading.ts";
 import type { Constraints } from "./admission/constraints.ts";
-import { encodeGenesis, folderOf, genesisId } from "./commit/genesis.ts";
-import { Graph } from "./graph/graph.ts";
+import type { Door } from "./admission/door.ts";
+import { encodeGenesis, folderOf } from "./commit/genesis.ts";
 import { createLog, type Log, openLog } from "./log/log.ts";
 import { DAMAGED, recordKind, REWRITING, SALVAGE } from "./log/format.ts";
 import type { LogReader } from "./log/reader.ts";
 import type { Recovery } from "./log/recovery.ts";
 import type { LoadedReplica } from "./loaded_replica.ts";
 import type { LoadParts, OpenReplicaOptions } from "./replica_options.ts";
-import { Replay } from "./replay.ts";
+import { type Again, Replay } from "./replay.ts";
 import type { Salvage } from "./repair/salvage.ts";
 import { introduce, sessionName } from "./commit/session.ts";
 import { type FoldedItems, Items } from "./state/items.ts";
 import { State } from "./state/state.ts";
 import { lateRefusing } from "./refusal/late_refusing.ts";
-import { VoidCommits } from "./refusal/void_commits.ts";
 import type { Schema } from "../src/schema/schema.ts";
 import { isDispensable } from "./checkpoint/dispensable.ts";
-import type { Relay } from "./relay/fold.ts";
 
 export const REPOSITORIES = "repositories";
 
@@ -60,23 +58,70 @@ async function openConstraints(
 }
 
 /** What takes the place of items until somebody needs one: where a server judges nothing by them. */
-function relayOf(options: OpenReplicaOptions): Relay | undefined {
+function outlineOf(options: OpenReplicaOptions): Door["outline"] {
   const { door, rules } = options;
   const isJudged = rules !== undefined ||
     schemasOf(options).some(({ isConstrained }) => isConstrained);
-  return isJudged ? undefined : door?.relay;
+  return isJudged ? undefined : door?.outline;
 }
 
+type Over = (
+  base: Checkpoint | undefined,
+  known?: Again["known"],
+) => Replay;
+
+/**
+ * Folds the log behind a checkpoint, and once more where it met what is void: over
+ * the checkpoint, or without it where that holds any of it.
+ *
+ * @param first has read the log already
+ */
+function replayed(
+  over: Over,
+  log: Log,
+  checkpoint: Checkpoint | undefined,
+  first?: Replay,
+): { readonly replay: Replay; readonly base: Checkpoint | undefined } {
+  const read = (base: Checkpoint | undefined, known?: Again["known"]) => {
+    const replay = over(base, known);
+    log.records(
+      base?.covers ?? 0,
+      log.end,
+      (kind, body, address) => void replay.record(kind, body, address),
+    );
+    return replay;
+  };
+  const replay = first ?? read(checkpoint);
+  const again = replay.again();
+  if (again === undefined) return { replay, base: checkpoint };
+  const base = again.isUsable ? checkpoint : undefined;
+  if (base === undefined) checkpoint?.close();
+  return { replay: read(base, again.known), base };
+}
+
+/** The items of a relay, when somebody needs them: the newest whole checkpoint, and the log behind it. */
 function foldLate(
-  relay: Relay,
   options: OpenReplicaOptions,
   folder: string,
   log: Log,
 ): FoldedItems {
   const { storage, viewOf } = options;
-  const over: Parameters<Relay["fold"]>[0]["over"] = (checkpoint, known) =>
+  const readLog = (target: Uint8Array, at: number) => log.readAt(target, at);
+  const { openCheckpoint } = lateReading.code;
+  const { checkpoint } = openCheckpoint(storage, folder, readLog, viewOf);
+  const over: Over = (checkpoint, known) =>
     new Replay(options, { checkpoint, salvage: undefined }, known);
-  return relay.fold({ storage, viewOf, folder, log, over });
+  const foldOver = (checkpoint: Checkpoint | undefined) => {
+    const { replay, base } = replayed(over, log, checkpoint);
+    return { state: replay.finish().into as State, base }; // proof: it has no outline.
+  };
+  try {
+    return foldOver(checkpoint);
+  } catch (cause) {
+    checkpoint?.close();
+    if (checkpoint === undefined || !isDispensable(cause)) throw cause;
+    return foldOver(undefined);
+  }
 }
 
 const created: Recovery = { clean: true, droppedBytes: 0, survivors: [] };
@@ -122,7 +167,7 @@ async function loadOver(
     const { loadRepaired } = await import("./seldom.ts");
     const repairing = {
       ...options,
-      ...door && { door: { ...door, relay: undefined } },
+      ...door && { door: { ...door, outline: undefined } },
       repair: true,
     };
     const openers = { load, create };
@@ -163,7 +208,7 @@ async function openNewest(
   late: LoadParts["late"],
 ): Promise<OpenedCheckpoint> {
   const { storage, viewOf } = options;
-  const isRelay = relayOf(options) !== undefined && !names.includes(SALVAGE);
+  const isRelay = outlineOf(options) && !names.includes(SALVAGE);
   const all = isRelay ? listCheckpoints(names) : wholeCheckpoints(names);
   if (all.length === 0) return { checkpoint: undefined, skipped: [] };
   await lateReading.load();
@@ -179,11 +224,13 @@ async function load(
 ): Promise<LoadedReplica | undefined> {
   const { storage, world, repair } = options;
   const salvage = await readSalvage(options, folder, names);
-  const relay = salvage === undefined ? relayOf(options) : undefined;
-  const outlineOver = (checkpoint: Checkpoint | undefined) =>
-    relay?.outline(checkpoint?.directory.shapes);
-  const ground = { checkpoint, salvage };
-  let replay = new Replay(options, ground, undefined, outlineOver(checkpoint));
+  const outline = salvage === undefined ? outlineOf(options) : undefined;
+  const over: Over = (checkpoint, known) => {
+    const shapes = checkpoint?.directory.shapes;
+    const ground = { checkpoint, salvage };
+    return new Replay(options, ground, known, outline?.(shapes));
+  };
+  const first = over(checkpoint);
   const opened = await openLog(storage, folder, {
     world,
     repair,
@@ -191,47 +238,51 @@ async function load(
     from: checkpoint?.covers ?? 0,
     // Replaying a change reads the row that it changes, which may lie in the log.
     onReader: (reader) => void (late.log = reader),
-    onRecord: (kind, body, address) => replay.record(kind, body, address),
-    tornAt: () => replay.tornAt,
+    onRecord: (kind, body, address) => first.record(kind, body, address),
+    tornAt: () => first.tornAt,
   });
   if (opened === undefined) return undefined;
   const { log, recovery } = opened;
   // Whoever made the folder may have died before its name and the keys were durable.
   if (!recovery.clean) await settlePlace(options);
-  const again = replay.again();
-  const isOutdated = again?.isUsable === false;
-  const base = isOutdated ? undefined : checkpoint;
-  if (again !== undefined) {
-    const { known } = again;
-    const ground = { checkpoint: base, salvage };
-    replay = new Replay(options, ground, known, outlineOver(base));
-    replayAgain(replay, log, base);
-  }
+  const { replay, base } = replayed(over, log, checkpoint, first);
   if (recovery.quarantine !== undefined) {
     const { restoreStart } = await import("./seldom.ts");
     restoreStart(replay, log, recovery, options);
   }
-  const ownKey = sessionName(options.session);
+  const isOutdated = base !== checkpoint;
+  const loaded = await assemble(options, { folder, log, replay, base }, {
+    skipped: isOutdated ? [...skipped, outdated(checkpoint!)] : skipped,
+    recovery,
+    salvage,
+  });
+  if (salvage?.isDone(loaded.graph) === true) {
+    storage.remove(`${folder}/${SALVAGE}`);
+    loaded.salvage = undefined;
+  }
+  return loaded;
+}
+
+async function assemble(
+  options: OpenReplicaOptions,
+  { folder, log, replay, base }: {
+    readonly folder: string;
+    readonly log: Log;
+    readonly replay: Replay;
+    readonly base: Checkpoint | undefined;
+  },
+  found: Pick<LoadedReplica, "skipped" | "recovery" | "salvage">,
+): Promise<LoadedReplica> {
   const { into, ...known } = replay.finish();
   const items = new Items(
     into instanceof State
       ? { state: into, base }
-      : { outline: into, fold: () => foldLate(relay!, options, folder, log) },
+      : { outline: into, fold: () => foldLate(options, folder, log) },
   );
-  const isDone = salvage?.isDone(known.graph) === true;
-  if (isDone) storage.remove(`${folder}/${SALVAGE}`);
-  return {
-    ...known,
-    items,
-    constraints: await openConstraints(options, items),
-    folder,
-    ownKey,
-    log,
-    checkpoint: base,
-    skipped: isOutdated ? [...skipped, outdated(checkpoint!)] : skipped,
-    recovery,
-    salvage: isDone ? undefined : salvage,
-  };
+  const constraints = await openConstraints(options, items);
+  const ownKey = sessionName(options.session);
+  const own = { items, constraints, folder, ownKey, log, checkpoint: base };
+  return { ...known, ...own, ...found };
 }
 
 /** What a repair kept aside of commits that did not connect; few ever have that. */
@@ -245,22 +296,8 @@ async function readSalvage(
   return Salvage.read(storage, folder, viewOf);
 }
 
-function replayAgain(
-  replay: Replay,
-  log: Log,
-  checkpoint: Checkpoint | undefined,
-): void {
-  log.records(
-    checkpoint?.covers ?? 0,
-    log.end,
-    (kind, body, address) => void replay.record(kind, body, address),
-  );
-}
-
 /** A checkpoint that holds commits which are void since is of no more use. */
-function outdated(checkpoint: Checkpoint): SkippedCheckpoint {
-  checkpoint.close();
-  const { name } = checkpoint;
+function outdated({ name }: Checkpoint): SkippedCheckpoint {
   return { name, reason: "it holds commits that are void since" };
 }
 
@@ -281,14 +318,13 @@ async function create(
   options: OpenReplicaOptions,
   folder: string,
 ): Promise<LoadedReplica> {
-  const { storage, world, name, rootKey, mode, session, viewOf } = options;
+  const { storage, world, name, rootKey, mode, session } = options;
   storage.makeFolder(folder);
   const genesis = encodeGenesis({ name, rootKey, mode });
   const log = createLog(storage, folder, { world }, [
     { kind: recordKind.genesis, parts: [genesis] },
   ]);
-  const credentials = new Credentials();
-  introduce(session, rootKey, credentials.certificates, (bytes) => {
+  introduce(session, rootKey, new Certificates(), (bytes) => {
     log.append(recordKind.certificate, [bytes]);
   });
   // One trip to the medium for everything that is new: a file system writes the
@@ -296,30 +332,10 @@ async function create(
   await options.settle();
   await log.sync();
   syncNames(storage);
-  const id = genesisId(genesis);
-  const relay = relayOf(options);
-  const items = new Items(
-    relay === undefined ? { state: new State(viewOf), base: undefined } : {
-      outline: relay.outline(),
-      fold: () => foldLate(relay, options, folder, log),
-    },
-  );
-  return {
-    folder,
-    ownKey: sessionName(session),
-    mode,
-    genesis,
-    genesisId: id,
-    graph: new Graph(id),
-    credentials,
-    items,
-    constraints: await openConstraints(options, items),
-    log,
-    checkpoint: undefined,
-    skipped: [],
-    recovery: created,
-    voided: new VoidCommits(),
-    order: undefined,
-    salvage: undefined,
-  };
+  const ground = { checkpoint: undefined, salvage: undefined };
+  const over: Over = (_, known) =>
+    new Replay(options, ground, known, outlineOf(options)?.());
+  const read = { folder, log, ...replayed(over, log, undefined) };
+  const found = { skipped: [], recovery: created, salvage: undefined };
+  return await assemble(options, read, found);
 }

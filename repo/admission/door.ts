@@ -9,15 +9,21 @@ import { assert } from "../../src/base/errors.ts";
 import type { ServedOrder } from "../log/served_order.ts";
 import type { Intake, IntakeParts } from "./intake.ts";
 import type { ReplicaPort, ReplicaPortParts } from "../replica_port.ts";
-import type { Relay } from "../relay/fold.ts";
+import type { Outline } from "../state/outline.ts";
+import type { Shape } from "../../src/schema/patch.ts";
 
 export interface Door {
   /** Takes in what they bring; made when something comes. */
   readonly intake: (parts: IntakeParts) => Intake;
   /** Notes what touches each item, from when it is opened. */
   readonly index?: (loaded: LoadedReplica, commits: CommitReader) => void;
-  /** Makes it a relay, where nothing is judged by items: none is folded before somebody needs it. */
-  readonly relay?: Relay | undefined;
+  /**
+   * Makes it a relay, where nothing is judged by items: this stands in their place,
+   * and none is folded before somebody needs it.
+   *
+   * @param shapes what a checkpoint says of collections and fields
+   */
+  readonly outline?: ((shapes?: readonly Shape[]) => Outline) | undefined;
   /** Shows the replica to them. */
   readonly port: (parts: ReplicaPortParts) => ReplicaPort;
   /**

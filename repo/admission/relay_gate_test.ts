@@ -1,5 +1,5 @@
 import { equal } from "node:assert/strict";
-import { checkMerge } from "../admission/merge_gate.ts";
+import { checkMerge } from "./merge_gate.ts";
 import { limits } from "../../src/base/limits.ts";
 import type { FieldKind, Operation } from "../../src/schema/patch.ts";
 import { Outline } from "../state/outline.ts";
