@@ -39,10 +39,7 @@ import { isSigned } from "../repo/admission/signature_check.ts";
 
 const NOTHING = new Uint8Array();
 
-type Kept = Pick<
-  ResumeState,
-  "witness" | "proved" | "certificates" | "summary"
->;
+type Kept = Pick<ResumeState, "witness" | "proved">;
 
 /** What a receipt came on. */
 interface Way {
@@ -235,7 +232,7 @@ export class ChannelWatch {
     const isReceipted = covered !== undefined && number < covered.count;
     void this.provedOf(chain);
     const end = isReceipted ? covered : this.#ends!.get(chain);
-    const by = isReceipted ? covered.by : this.#proof();
+    const by = isReceipted ? covered.by : this.#kept.proved;
     const isDenied = end !== undefined && by !== undefined &&
       number < end.count && isHere(this.#port, chain, end);
     if (isReceipted) this.#receipts.forget(chain);
@@ -247,16 +244,9 @@ export class ChannelWatch {
     );
   }
 
-  /** What the last witness shows that was found equal. */
-  #proof(): Evidence | undefined {
-    const { proved, certificates, summary } = this.#kept;
-    if (proved.length === 0) return undefined;
-    return { statement: proved, certificates, summary };
-  }
-
   /** How many commits of a chain a true witness proves to have been accepted. */
   provedOf(chain: string): number {
-    this.#ends ??= readSummary(this.#kept.summary);
+    this.#ends ??= readSummary(this.#kept.proved?.summary ?? NOTHING);
     return this.#ends.get(chain)?.count ?? 0;
   }
 
@@ -281,7 +271,7 @@ export class ChannelWatch {
     for (const [chain, { count }] of readSummary(proof?.summary ?? NOTHING)) {
       lengths.set(chain, count);
     }
-    let by = lengths.size > 0 ? this.#proof() : undefined;
+    let by = lengths.size > 0 ? proof : undefined;
     for (const [chain, one] of this.#receipts.covered) {
       if (one.count <= (has.get(chain) ?? 0)) continue;
       by = one.by;
@@ -305,9 +295,10 @@ export class ChannelWatch {
     for (const [chain, { count, by }] of this.#receipts.covered) {
       if (equalBytes(epochOf(by), epoch)) tell(chain, count);
     }
-    const proved = readKept(this.#kept.proved);
-    if (proved === undefined || !equalBytes(proved.epoch, epoch)) return;
-    for (const [chain, end] of chainEndsOf(this.#kept.summary)) {
+    const { proved } = this.#kept;
+    const witness = proved && readKept(proved.statement);
+    if (witness === undefined || !equalBytes(witness.epoch, epoch)) return;
+    for (const [chain, end] of chainEndsOf(proved!.summary)) {
       if (this.#owns(chain) && isHere(this.#port, chain, end)) {
         tell(chain, end.count);
       }
@@ -323,16 +314,17 @@ export class ChannelWatch {
   #proofFor(
     epoch: Uint8Array,
     has?: VersionVector,
-  ): Omit<MessageOf<"proof">, "is" | "channel"> | undefined {
-    const { proved, certificates, summary } = this.#kept;
-    const witness = readKept(proved);
+  ): Evidence | undefined {
+    const { proved } = this.#kept;
+    const witness = proved && readKept(proved.statement);
     if (witness === undefined) return undefined;
+    const { summary } = proved!;
     const isOfNow = equalBytes(witness.epoch, epoch);
     if (isOfNow && has === undefined) return undefined;
     // What was kept may have rotted: then it proves nothing, and nothing is missing by it.
     const isSound = equalBytes(this.#port.digestOf(summary), witness.digest);
     if (!isSound || isOfNow && isIn(summary, has!)) return undefined;
-    return { witness: proved, certificates, summary };
+    return proved;
   }
 
   /** Looks whether all that was lost is there again. */
@@ -515,7 +507,8 @@ export class ChannelWatch {
     const { certificates } = server;
     // No frame takes a longer one: an older proof is better than none.
     if (summary.length <= limits.summaryBytesMax) {
-      this.#kept = { witness: bytes, proved: bytes, certificates, summary };
+      const proved = { statement: bytes, certificates, summary };
+      this.#kept = { witness: bytes, proved };
       this.#ends = undefined;
       this.#receipts.settle((chain) => this.provedOf(chain));
     }

@@ -65,7 +65,7 @@ Deno.test("checkProof() believes a witness of the time that its signer's certifi
   const summary = port.summary()!;
   const prover = proverIn(now - 2 * DAY_MS, now + DAY_MS);
   const isBelieved = (wall: number, changes: Partial<ProofContext> = {}) => {
-    const witness = signWitness({
+    const statement = signWitness({
       genesisId: port.genesisId,
       epoch: new Uint8Array(16),
       position: 1,
@@ -75,7 +75,7 @@ Deno.test("checkProof() believes a witness of the time that its signer's certifi
       wall,
     }, prover);
     const { certificates } = prover;
-    const proof = { witness, certificates, summary };
+    const proof = { statement, certificates, summary };
     const context = { port, nowMs: now, ...changes };
     return checkProof(proof, context) !== undefined;
   };

@@ -42,7 +42,6 @@ export function checkEvidence(
     if (error instanceof SyntaxError) return undefined;
     throw error;
   }
-  const { statement: witness, certificates, summary } = evidence;
   const port = {
     ...{ rootKey, genesisId, isRevoked },
     // Without a summary it shows the order alone.
@@ -51,10 +50,9 @@ export function checkEvidence(
   };
   for (const type of ["receipt", "witness"] as const) {
     const layout = type === "receipt" ? receiptLayout : witnessLayout;
-    const proof = { witness, certificates, summary };
-    const statement = checkProof(proof, { port, nowMs }, layout);
+    const statement = checkProof(evidence, { port, nowMs }, layout);
     if (statement === undefined) continue;
-    return { type, statement, ends: readSummary(summary) };
+    return { type, statement, ends: readSummary(evidence.summary) };
   }
   return undefined;
 }

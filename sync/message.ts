@@ -258,7 +258,12 @@ export const frames = {
   /** What the server signs of its past: see witness.ts. */
   witness: frame(0x26, { channel, witness: bytes }),
   /** A witness of what there was, its signer's certificates, and the summary that its digest is of. */
-  proof: frame(0x27, { channel, witness: bytes, certificates, summary: bytes }),
+  proof: frame(0x27, {
+    channel,
+    statement: bytes,
+    certificates,
+    summary: bytes,
+  }),
 
   /** Own presence. */
   present: frame(0x30, { channel, bytes }),

@@ -160,7 +160,12 @@ const arbitraries: Arbitraries = {
   credit: fc.record({ bytes: count }),
   live: fc.record({ channel, commits: count, progress, receipt }),
   witness: fc.record({ channel, witness: bytes }),
-  proof: fc.record({ channel, witness: bytes, certificates, summary: bytes }),
+  proof: fc.record({
+    channel,
+    statement: bytes,
+    certificates,
+    summary: bytes,
+  }),
   present: fc.record({ channel, bytes }),
   presence: fc.record({ channel, peer: count, user: text, bytes }),
   ping: fc.record({ token: fc.nat(2 ** 32 - 1) }),

@@ -147,8 +147,10 @@ export class Receipts {
   readonly #owns: (chain: string) => boolean;
   /** The newest last. */
   #kept: readonly Evidence[];
-  /** How many commits of own chains each covers, which are those that are here. */
+  /** How many commits of own chains each covers, which are those that are here; what is covered last comes last. */
   #covered: Map<string, Covered> | undefined;
+  /** The last one that said something new, which an app may ask for, also when a witness says more. */
+  #newest: Evidence | undefined;
 
   /** @param owns is a chain of this replica? */
   constructor(
@@ -159,6 +161,7 @@ export class Receipts {
     this.#port = port;
     this.#owns = owns;
     this.#kept = kept;
+    this.#newest = kept.at(-1);
   }
 
   /** What to keep for the next connection. */
@@ -222,14 +225,17 @@ export class Receipts {
       const before = this.#covered!.get(chain)?.count ?? 0;
       if (end.count <= before || !this.#owns(chain)) continue;
       if (!isHere(this.#port, chain, end)) continue;
+      this.#covered!.delete(chain);
       this.#covered!.set(chain, { ...end, by });
+      this.#newest = by;
     }
   }
 
   /** The server takes back what they cover of a chain: who was told of that has them. */
   forget(chain: string): void {
-    void this.covered;
+    const covered = this.covered.get(chain);
     this.#covered!.delete(chain);
+    if (covered?.by === this.#newest) this.#newest = undefined;
     this.#drop();
   }
 
@@ -243,9 +249,9 @@ export class Receipts {
 
   /** Forgets what covers nothing alone any more, and of too many the first. */
   #drop(): void {
-    const needed = [
-      ...new Set(Array.from(this.covered.values(), ({ by }) => by)),
-    ];
+    const by = new Set(Array.from(this.covered.values(), ({ by }) => by));
+    if (this.#newest !== undefined) by.add(this.#newest);
+    const needed = [...by];
     this.#kept = needed.slice(-limits.receiptsMax);
     if (needed.length === this.#kept.length) return;
     for (const [chain, { by }] of this.covered) {

@@ -1,7 +1,8 @@
 /** Receipts: what a server signs of the commits of their author, what takes their place when it lies, and who else may read them. */
 
 import { deepEqual, equal, notEqual, ok } from "node:assert/strict";
-import { fromHex } from "../src/base/bytes.ts";
+import { chainBytes } from "../repo/commit/commit.ts";
+import { fromHex, toHex } from "../src/base/bytes.ts";
 import { refuseAt } from "../src/base/errors.ts";
 import { encodeFile } from "../src/base/layout.ts";
 import { limits } from "../src/base/limits.ts";
@@ -27,6 +28,7 @@ import type { Message } from "./message.ts";
 import { evidenceFile, giveReceipt } from "./receipt.ts";
 import { decodeResume, encodeResume } from "./resume.ts";
 import { encodeSummary, readSummary } from "./summary.ts";
+import { newestReceipt } from "./shown_receipt.ts";
 import { encodeMessage } from "./message_codec.ts";
 import { witnessBytes } from "./witness.ts";
 
@@ -115,7 +117,7 @@ Deno.test("a write is acknowledged with a receipt, which the author keeps and th
   talk.end();
 });
 
-Deno.test("a witness that was found equal takes the place of receipts, so that few are kept", async () => {
+Deno.test("a witness that was found equal takes the place of receipts, of which the newest stays for the app", async () => {
   const { serving, place } = await start();
   const talk = meet(serving, place);
   await talk.settle();
@@ -126,9 +128,40 @@ Deno.test("a witness that was found equal takes the place of receipts, so that f
   equal(talk.client.resume!.receipts.length, 1, "the newest covers the others");
   await talk.pass(limits.witnessMs);
   equal(talk.client.told("equal").length > 0, true);
-  deepEqual(talk.client.resume!.receipts, []);
+  const { receipts } = talk.client.resume!;
+  deepEqual(receipts.map(({ summary }) => lengthsIn(summary)), [[3]]);
+  // What a witness says more does not fit the file of a repository of many chains: that one does.
+  const summary = new Uint8Array(limits.resumeBytesMax);
+  const { proved } = talk.client.resume!;
+  const large = { ...talk.client.resume!, proved: { ...proved!, summary } };
+  const { replica } = place;
+  const { session } = replica;
+  const port = replica.port();
+  const holder = { check: () => {}, session, port: () => port };
+  const kept = () => encodeResume(large);
+  const receipt = (await newestReceipt({ replica: holder, kept }))!;
+  deepEqual(receipt.bytes, encodeFile(evidenceFile, receipts[0]!));
+  deepEqual(receipt.commits, [`${toHex(chainBytes(chainOf(place)))}:2`]);
+  equal(receipt.position, serving.order.last.position);
+  equal(receipt.order, toHex(serving.order.last.order));
+  // Nothing of a folder that has not what was signed for, nor of another device, nor of other bytes.
+  const lacks = {
+    ...holder,
+    port: () => ({ ...port, endOf: () => undefined }),
+  };
+  const stranger = { ...holder, session: sessionOf(9) };
+  for (const replica of [lacks, stranger]) {
+    equal(await newestReceipt({ replica, kept }), undefined);
+  }
+  for (const bytes of [new Uint8Array(9), undefined]) {
+    equal(await newestReceipt({ replica, kept: () => bytes }), undefined);
+  }
   talk.end();
 });
+
+function lengthsIn(summary: Uint8Array): number[] {
+  return [...readSummary(summary).values()].map(({ count }) => count);
+}
 
 Deno.test("a server that signs no receipts is named, and nothing counts as synced, whatever else it says", async () => {
   const { serving, place } = await start();
@@ -259,8 +292,10 @@ for (const type of ["receipt", "witness"] as const) {
     await talk.settle();
     equal(acked(talk), 1);
     if (type === "witness") await talk.pass(limits.witnessMs);
-    equal(talk.client.resume!.receipts.length, type === "receipt" ? 1 : 0);
-    const resume = talk.client.resume!;
+    const kept = talk.client.resume!;
+    equal(kept.receipts.length, 1);
+    // What a witness shows is enough without.
+    const resume = type === "witness" ? { ...kept, receipts: [] } : kept;
     talk.end();
     // It was set back, and judges otherwise now.
     const back = await Serving.open(world, {

@@ -20,11 +20,11 @@ import {
   unfit,
   type ValueOf,
 } from "../src/base/layout.ts";
-import { certificates, type Cursor, cursor } from "./frame_fields.ts";
-import { evidenceLayout } from "./receipt.ts";
+import { type Cursor, cursor } from "./frame_fields.ts";
+import { type Evidence, evidenceLayout } from "./receipt.ts";
 import { readSummary } from "./summary.ts";
 
-const FORMAT = 4;
+const FORMAT = 5;
 const NOTHING = new Uint8Array();
 
 const lives = struct({
@@ -52,12 +52,8 @@ export const resumeLayout = struct({
   commits: count,
   /** The newest witness that was sound; empty: none. */
   witness: bytes,
-  /** The witness that was found equal last; empty: none. */
-  proved: bytes,
-  /** The certificates of its signer, own first. */
-  certificates,
-  /** The summary that its digest is of. */
-  summary: bytes,
+  /** The witness that was found equal last. */
+  proved: flagged(evidenceLayout),
   /** What the server signed of own commits since, the newest last. */
   receipts: list(evidenceLayout, limits.receiptsMax),
   lives,
@@ -74,9 +70,7 @@ export function emptyResume(genesisId: Uint8Array): ResumeState {
     uploadedTo: 0,
     commits: 0,
     witness: NOTHING,
-    proved: NOTHING,
-    certificates: [],
-    summary: NOTHING,
+    proved: undefined,
     receipts: [],
     lives: noLives,
   };
@@ -97,11 +91,12 @@ export function usableCursor(
 export function encodeResume(state: ResumeState): Uint8Array {
   const whole = encodeRecord(FORMAT, resumeLayout, state);
   if (whole.length <= limits.resumeBytesMax) return whole;
-  const { receipts, summary } = state;
-  const isSummaryLarge = 2 * summary.length > limits.resumeBytesMax;
+  const { receipts, proved } = state;
+  const isSummaryLarge =
+    2 * (proved?.summary.length ?? 0) > limits.resumeBytesMax;
   return encodeResume(
     isSummaryLarge || receipts.length === 0
-      ? { ...state, proved: NOTHING, certificates: [], summary: NOTHING }
+      ? { ...state, proved: undefined }
       : { ...state, receipts: receipts.slice(1) },
   );
 }
@@ -110,7 +105,11 @@ export function encodeResume(state: ResumeState): Uint8Array {
 export function decodeResume(bytes: Uint8Array): ResumeState {
   if (bytes.length > limits.resumeBytesMax) throw unfit("it is too large");
   const state = decodeRecord(FORMAT, resumeLayout, bytes);
-  readSummary(state.summary);
-  for (const { summary } of state.receipts) readSummary(summary);
+  for (const { summary } of evidenceIn(state)) readSummary(summary);
   return state;
+}
+
+/** All that a state shows to others, the newest last. */
+export function evidenceIn({ proved, receipts }: ResumeState): Evidence[] {
+  return proved === undefined ? [...receipts] : [proved, ...receipts];
 }

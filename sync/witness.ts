@@ -162,7 +162,7 @@ export function checkProof(
   layout: typeof witnessLayout = witnessLayout,
 ): Witness | undefined {
   try {
-    const witness = layout.decode(proof.witness);
+    const witness = layout.decode(proof.statement);
     const signer = checkCertificates(proof.certificates, port.rootKey);
     readSummary(proof.summary);
     const isSound = !("refused" in signer) && signer.mayIssue &&

@@ -506,11 +506,11 @@ Deno.test("a restored server believes a sound witness of what there was, and no 
   const both = talk(serving, place);
   await both.settle();
   await both.pass(limits.witnessMs);
-  const { proved: witness, certificates, summary } = both.client.resume!;
+  const proof = both.client.resume!.proved!;
+  const { summary } = proof;
   both.end();
   const fresh = await Serving.open(world);
   const port = fresh.place.replica.port();
-  const proof = { witness, certificates, summary };
   const known = { port, nowMs: world.now() };
   const sound = checkProof(proof, known);
   assert.equal(sound?.commits, 9);
@@ -520,8 +520,12 @@ Deno.test("a restored server believes a sound witness of what there was, and no 
       { ...proof, summary: summary.slice(78) },
       { ...proof, certificates: [] },
       { ...proof, certificates: [sessionOf(1).certificate!] },
-      { ...proof, witness: forged, certificates: [sessionOf(1).certificate!] },
-      { ...proof, witness: new Uint8Array(10) },
+      {
+        ...proof,
+        statement: forged,
+        certificates: [sessionOf(1).certificate!],
+      },
+      { ...proof, statement: new Uint8Array(10) },
       { ...proof, summary: new Uint8Array(11) },
     ]
   ) assert.equal(checkProof(bad, known), undefined);
@@ -539,9 +543,10 @@ Deno.test("what a client keeps comes back as it was, or not at all", async () =>
   const bytes = encodeResume(state);
   assert.deepEqual(encodeResume(decodeResume(bytes)), bytes);
   throwsOnlySyntaxError(bytes, (bytes) => void decodeResume(bytes));
-  const large = { ...state, summary: new Uint8Array(limits.resumeBytesMax) };
+  const summary = new Uint8Array(limits.resumeBytesMax);
+  const large = { ...state, proved: { ...state.proved!, summary } };
   const kept = decodeResume(encodeResume(large));
-  assert.equal(kept.summary.length, 0);
+  assert.equal(kept.proved, undefined);
   assert.deepEqual(kept.cursor, state.cursor);
   assert.throws(
     () => decodeResume(new Uint8Array(limits.resumeBytesMax + 1)),

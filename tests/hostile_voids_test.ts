@@ -75,7 +75,10 @@ async function proofOf(server: Server): Promise<Message> {
   for (;;) {
     const { witness } = await peer.hear("witness");
     const summary = replica.port().summary()!;
-    const proof = { is: "proof", channel: 1, witness, certificates, summary };
+    const proof = {
+      ...{ is: "proof", channel: 1 },
+      ...{ statement: witness, certificates, summary },
+    };
     return decodeMessage(encodeMessage(proof as Message)) as Message;
   }
 }

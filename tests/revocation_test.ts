@@ -267,7 +267,10 @@ Deno.test("what a revoked server signs of what there was holds nobody up", async
       wall: Date.now(),
     }, { publicKey, sign });
     await using peer = await RawPeer.opened(server, SHARED);
-    peer.send({ is: "proof", channel: 1, witness, certificates, summary });
+    peer.send({
+      ...{ is: "proof", channel: 1 },
+      ...{ statement: witness, certificates, summary },
+    });
     peer.send({ is: "ping", token: 1 });
     await peer.hear("pong");
     const isHeld = server.status().restoring.length > 0;

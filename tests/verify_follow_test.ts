@@ -1,10 +1,10 @@
 /** `sheaf verify` on the folders of a server and of a client: rules as commits come, and what a server signed. */
 
-import { equal, match, rejects } from "node:assert/strict";
+import { deepEqual, equal, match, ok, rejects } from "node:assert/strict";
 import { main } from "../src/cli/main.ts";
 import { Output } from "../src/cli/output.ts";
 import { createServer } from "../server/mod.ts";
-import { defineRules, rulesFor } from "../mod.ts";
+import { defineRules, type Receipt, rulesFor } from "../mod.ts";
 import { diskStorage } from "../src/storage/disk_storage.ts";
 import { toHex } from "../src/base/bytes.ts";
 import { assertFailure, Place } from "./cli_place.ts";
@@ -136,6 +136,63 @@ Deno.test("sheaf verify --receipt says what a server signed, to who knows its ro
   ]);
   assertFailure(lacks, 3, /receipt-differs/);
   match(lacks.out, /not here/);
+});
+
+Deno.test("repository.sync.receipt() is a file that sheaf verify --receipt takes, of the last write that was synced, also offline", async () => {
+  await using place = new Place();
+  const storage = diskStorage(`${place.path}/ann`);
+  const written: Receipt[] = [];
+  let rootKey = new Uint8Array();
+  {
+    await using server = await createServer(serverOptions({}, []));
+    await using ann = await clientOf(server, { token: ANN, storage });
+    await using bob = await clientOf(server, { token: BOB });
+    rootKey = server.rootKey.slice();
+    for (const text of ["one", "two"]) {
+      await ann.notes.create({ text }).synced;
+      written.push((await ann.repo.sync.receipt())!);
+    }
+    await bob.repo.sync.ready;
+    equal(await bob.repo.sync.receipt(), undefined, "he wrote nothing");
+    const history = await ann.repo.history();
+    deepEqual(
+      written.map(({ commits: [commit] }) => commit),
+      history.map(({ commit }) => commit),
+    );
+  }
+  {
+    const nobody = { url: "http://127.0.0.1:9", rootKey };
+    await using ann = await clientOf(nobody, { storage, offline: true });
+    written.push((await ann.repo.sync.receipt())!);
+    await ann.notes.create({ text: "three" });
+    written.push((await ann.repo.sync.receipt())!);
+  }
+  deepEqual(written[2], written[1]);
+  deepEqual(written[3], written[1], "the server has not heard of that");
+  for (const [i, receipt] of written.entries()) {
+    const { bytes, server, epoch, position, order, at, commits } = receipt;
+    await Deno.writeFile(`${place.path}/${i}.receipt`, bytes);
+    const key = ["--root-key", toHex(rootKey)];
+    const shown = await place.sheaf(
+      ...["verify", "--receipt", `${i}.receipt`, ...key],
+    );
+    const [chain, number] = commits[0].split(":");
+    const count = Number(number) + 1;
+    equal(count, Math.min(2, i + 1));
+    ok(shown.out.includes(`receipt of server ${server}, ${at.toISOString()}`));
+    ok(
+      shown.out.includes(
+        `epoch ${epoch}, place ${position}, order ${order}\n` +
+          `  ${count} commit${count > 1 ? "s" : ""} of ${chain}\n`,
+      ),
+      shown.out,
+    );
+    // One bit of it shows nothing.
+    bytes[bytes.length >> 1]! ^= 1;
+    await Deno.writeFile(`${place.path}/forged`, bytes);
+    const forged = ["verify", "--receipt", "forged", ...key];
+    assertFailure(await place.run(forged), 1, /bad-receipt/);
+  }
 });
 
 Deno.test("sheaf verify --rules --follow goes on with a server that starts anew, and judges nothing twice", async () => {

@@ -238,6 +238,7 @@ export const tabMessages = {
       "handIn",
       "overwritten",
       "readFile",
+      "receipt",
       "retryConnection",
       "sign",
       "tap",

@@ -245,6 +245,8 @@ export class Owner {
 
   readonly #methods: Readonly<Record<CallMethod, Method>> = {
     audit: ({ repository }) => this.#need(repository).repository.sync.audit(),
+    receipt: ({ repository }) =>
+      this.#need(repository).repository.sync.receipt(),
     checkpoint: ({ repository }) =>
       this.#need(repository).repository.checkpoint(),
     // The parser has seen that `connect` brings an object; `connect()` looks at its fields.

@@ -8,6 +8,7 @@ import type {
   Channel,
   ChannelStatus,
   PresentPeer,
+  Receipt,
 } from "../db/channel.ts";
 import { Listeners } from "../db/listeners.ts";
 import type { ChannelSource } from "../db/repository_link.ts";
@@ -58,6 +59,11 @@ export class TabChannel implements Channel, ChannelSource {
   async audit(): Promise<AuditReport> {
     // Both sides are one build: it is what the owner's audit gives.
     return await this.#link.call("audit", [], this.#repository) as AuditReport;
+  }
+
+  async receipt(): Promise<Receipt | undefined> {
+    const answer = this.#link.call("receipt", [], this.#repository);
+    return await answer as Receipt | undefined;
   }
 
   present(bytes: Uint8Array): void {

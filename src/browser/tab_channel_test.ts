@@ -30,6 +30,23 @@ function reportOf(unsent: ChannelStatus["unsent"]): SyncReport {
   };
 }
 
+Deno.test("TabChannel: a receipt is the one that the owner of the files keeps", async () => {
+  const storage = memoryStorage();
+  await using db = await openDatabase({ storage, schemas: [Note] });
+  const replica = replicaOf(await db.repository("a"));
+  const asked: unknown[] = [];
+  const link = {
+    call: (...call: unknown[]) => Promise.resolve(asked.push(call)),
+    post: () => {},
+  };
+  const unsent = { commits: 0, bytes: 0, oldest: undefined };
+  const joint = new RepositoryLink({ replica, storage, world: system });
+  joint.join(new TabChannel("a", link, reportOf(unsent)));
+  equal(await joint.sync.receipt(), 1);
+  deepEqual(asked, [["receipt", [], "a"]]);
+  joint.close();
+});
+
 Deno.test("TabChannel: what is unsent stays as the owner said it when the repository closes", async () => {
   const storage = memoryStorage();
   await using db = await openDatabase({ storage, schemas: [Note] });

@@ -6,6 +6,7 @@
  */
 
 import type { ChannelAudit as AuditReport } from "../../sync/client_report.ts";
+import type { Receipt } from "../../sync/shown_receipt.ts";
 import type { PresentPeer } from "../../sync/presence.ts";
 import type {
   ChannelStatus,
@@ -20,6 +21,7 @@ export type {
   ChannelStatus,
   Incident,
   PresentPeer,
+  Receipt,
   SyncProgress,
   SyncReason,
   Unsent,
@@ -42,6 +44,8 @@ export interface Channel {
   resume(): Uint8Array | undefined;
   /** Compares with the server now. */
   audit(): Promise<AuditReport>;
+  /** The newest receipt, where somebody else keeps what is known of the server. */
+  receipt?(): Promise<Receipt | undefined>;
   /** Shows bytes to the others; none: gone. */
   present(bytes: Uint8Array): void;
   /** The same array until it changes. */

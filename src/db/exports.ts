@@ -33,6 +33,7 @@ export type {
   AuditReport,
   ChannelStatus,
   Incident,
+  Receipt,
   SyncPhase,
   SyncProgress,
   SyncReason,

@@ -44,3 +44,5 @@ function kindOf(frame: Uint8Array): string {
     return "unreadable";
   }
 }
+
+export { newestReceipt } from "../../sync/shown_receipt.ts";

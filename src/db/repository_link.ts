@@ -79,6 +79,7 @@ export class RepositoryLink implements Arrivals {
       ...(unfit !== undefined && { unfit }),
       now: () => world.now(),
       knownBefore: () => this.known,
+      kept: () => this.#channel?.resume() ?? this.#readResume()?.bytes,
       ...(report !== undefined && { report }),
     });
   }

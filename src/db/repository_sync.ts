@@ -28,6 +28,7 @@ import type {
   Channel,
   ChannelStatus,
   Incident,
+  Receipt,
   SyncPhase,
   SyncReason,
   Unsent,
@@ -69,6 +70,13 @@ export interface RepositorySync {
    * @throws {DatabaseError} `unreachable` where there is no live connection
    */
   audit(): Promise<AuditReport>;
+  /**
+   * The newest of what the server signed of this device's writes, also when there is
+   * no connection; `undefined` where it has signed nothing yet, or never does
+   * (only servers of the Default mode sign). A write is in it once its `synced` has
+   * resolved.
+   */
+  receipt(): Promise<Receipt | undefined>;
 }
 
 interface Waiting {
@@ -84,6 +92,8 @@ export interface RepositorySyncingParts {
   readonly now: () => number;
   /** Log address up to which the server is known to have everything. */
   readonly knownBefore: () => number;
+  /** What is kept of the last connection, or of this one. */
+  readonly kept: () => Uint8Array | undefined;
   readonly report?: (error: unknown) => void;
 }
 
@@ -263,6 +273,11 @@ export class RepositorySyncing implements RepositorySync, Arrivals {
       );
     }
     return await this.#channel.audit();
+  }
+
+  async receipt(): Promise<Receipt | undefined> {
+    const { newestReceipt } = await import("./online.ts");
+    return await newestReceipt(this.#parts, this.#channel);
   }
 
   /** Resolves when the server has a write durably; see `Write.synced`. */

@@ -5,8 +5,8 @@
 
 import type { RepositoryPort } from "../../../repo/port.ts";
 import { checkEvidence, type Shown } from "../../../sync/evidence.ts";
-import { isHere, shown } from "../../../sync/receipt.ts";
-import { decodeResume } from "../../../sync/resume.ts";
+import { evidenceFile, isHere, shown } from "../../../sync/receipt.ts";
+import { decodeResume, evidenceIn } from "../../../sync/resume.ts";
 import type { Replica } from "../../../repo/mod.ts";
 import { readResume } from "../../db/repository_link.ts";
 import { diskStorage } from "../../storage/disk_storage.ts";
@@ -42,11 +42,7 @@ export function printReceipts(
       `"${replica.name}" has no receipts: it was not connected to a server yet`,
     );
   }
-  const { proved, certificates, summary, receipts } = state;
-  const equal = proved.length > 0
-    ? [{ statement: proved, certificates, summary }]
-    : [];
-  for (const one of [...equal, ...receipts]) line(shown(one));
+  for (const one of evidenceIn(state)) line(shown(one));
 }
 
 /** Checks the files and says what they show; fails where something of it is not so. */
@@ -86,7 +82,7 @@ export async function checkReceipts(
   }
 }
 
-/** What a file shows: one a line. */
+/** What a file shows: one as an app got it, or digits, one a line. */
 async function readShown(
   file: string,
   { rootKey, port, nowMs }: ReceiptContext,
@@ -95,10 +91,8 @@ async function readShown(
   if (input.bytes > FILE_BYTES_MAX) throw unsound(file);
   const pieces: Uint8Array[] = [];
   for await (const piece of input.pieces(() => {})) pieces.push(piece);
-  const lines = new TextDecoder().decode(concatBytes(...pieces)).trim();
   const isRevoked = (key: Uint8Array) => port?.isRevoked(key) ?? false;
-  return lines.split(/\s+/).map((line) => {
-    const bytes = DIGITS.test(line) ? fromHex(line) : new Uint8Array();
+  return filesIn(concatBytes(...pieces)).map((bytes) => {
     const context = { rootKey, nowMs, isRevoked };
     const found = checkEvidence(bytes, context);
     if (found === undefined) throw unsound(file);
@@ -106,11 +100,19 @@ async function readShown(
   });
 }
 
+function filesIn(input: Uint8Array): Uint8Array[] {
+  const text = new TextDecoder().decode(input);
+  if (text.startsWith(evidenceFile.magic)) return [input];
+  return text.trim().split(/\s+/).map((line) =>
+    DIGITS.test(line) ? fromHex(line) : new Uint8Array()
+  );
+}
+
 function unsound(file: string): Failure {
   return new Failure(
     "bad-receipt",
     `"${file}" shows nothing: no server of this root key signed it, or its key was revoked`,
-    "give the digits that an incident of `repo.sync.status` has as receipt or witness",
+    "give the bytes of `repo.sync.receipt()`, or the digits that an incident of `repo.sync.status` has as receipt or witness",
   );
 }
 

@@ -94,7 +94,7 @@ async function show({ judge, one }: Court): Promise<void> {
   await one.durable();
   const bytes = new Uint8Array(0);
   const summary = one.port().summary()!;
-  const shown = { channel: 1, witness: bytes, certificates: [], summary };
+  const shown = { channel: 1, statement: bytes, certificates: [], summary };
   judge.overhear(encodeMessage({ is: "proof", ...shown }));
 }
 
