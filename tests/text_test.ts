@@ -16,6 +16,7 @@ import {
   rulesFor,
 } from "../mod.ts";
 import { stateIn } from "../src/schema/merge.ts";
+import { piecesPutIn } from "../src/text/update_kit_test.ts";
 import { TextState } from "../src/schema/text_state.ts";
 import type { Rules } from "../src/schema/rules.ts";
 import { bindTextarea, field, textEngine } from "../src/text/mod.ts";
@@ -243,8 +244,11 @@ for (const [way, write] of Object.entries(longWays)) {
       textEngine.show = show;
     }
     deepEqual(after.notes.textOf("n", "body")!.clients, text.clients);
-    after.notes.update("n", { body: `${body}!` });
-    equal(after.notes.get("n")!.body, `${body}!`);
+    const pieces = piecesPutIn(() => {
+      after.notes.update("n", { body: `${body}!` });
+      equal(after.notes.get("n")!.body, `${body}!`);
+    });
+    equal(pieces, 0, "no document is made to write in it");
     const { clients } = after.notes.textOf("n", "body")!;
     equal(textEngine.show(new TextState(new Map(clients))), `${body}!`);
     await after.db.close();

@@ -40,8 +40,8 @@ export const limits = {
   textRunsMax: 1_024,
   /** Steps that a text may take Yjs to be put in order, 0.1 µs each: two who typed in 1,000 places of one gap, apart. */
   textStepsMax: 1_000_000,
-  /** Documents that texts keep between two writes: each takes some megabytes where a text has many pieces. */
-  textDocsMax: 8,
+  /** Pieces of texts whose order is kept between two writes, 12 bytes each. */
+  textPiecesMax: 1_000_000,
   /** A key of a map field. */
   keyBytesMax: 1_024,
   /** Generations of one item: each delete and create begins one. */

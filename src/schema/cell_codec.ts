@@ -34,13 +34,14 @@ export const ORPHAN = 8;
 /** A register has its value behind its stamp, because no field of the shape has it. */
 export const OUTSIDE = 16;
 
-/** Behind the cell stands what its long texts show. Who does not look there reads it from their units. */
-export const SHOWN = 32;
+/** Behind the cell stands what its long texts show. Who does not look there reads it from their units; bit 5 was that once. */
+export const SHOWN = 64;
 
-/** What a text shows, and how many bytes its state has. */
+/** What a text shows, how many bytes its state has, and the order of its pieces, where that was worth its room. */
 interface Shown {
   readonly bytes: number;
   readonly text: string;
+  readonly order: Uint8Array | undefined;
 }
 
 /** Reads a cell as `encodeCell` of `cell_writer.ts` wrote it. */
@@ -73,7 +74,10 @@ function readShown(
   const r = new ByteReader(bytes, start + place, end - 4);
   const shown = new Map<string, Shown>();
   while (!r.done) {
-    shown.set(readName(r), { bytes: r.varint(), text: r.text() });
+    const name = readName(r);
+    const [bytes, text] = [r.varint(), r.text()];
+    const order = r.take(r.varint()).slice();
+    shown.set(name, { bytes, text, order: order.length ? order : undefined });
   }
   return shown;
 }
@@ -166,7 +170,7 @@ function readStates(
     const known = shown?.get(name);
     const state = known === undefined
       ? readState(r, stamp)
-      : shownTextOf(r.take(known.bytes).slice(), known.text);
+      : shownTextOf(r.take(known.bytes).slice(), known.text, known.order);
     states.push([name, state]);
   }
   return OrderedMap.of(compareText, states);

@@ -63,17 +63,26 @@ export function encodeCell(
   if (isAlone && shown?.length) writeShown(w, start, shown);
 }
 
-/** What a text shows, and how many bytes its state has. */
-type Shown = readonly [name: string, bytes: number, text: string];
+/** What a text shows, how many bytes its state has, and in which order it is. */
+type Shown = readonly [
+  name: string,
+  bytes: number,
+  text: string,
+  order: Uint8Array,
+];
+
+const unknown = new Uint8Array();
 
 function writeShown(w: ByteWriter, start: number, shown: readonly Shown[]) {
   const head = w.view(start);
   head[0] = head[0]! | SHOWN;
   const place = w.length - start;
-  for (const [name, bytes, text] of shown) {
+  for (const [name, bytes, text, order] of shown) {
     w.text(name);
     w.varint(bytes);
     w.text(text);
+    w.varint(order.length);
+    w.bytes(order);
   }
   w.u32(place);
 }
@@ -126,8 +135,10 @@ function writeStates(
     const start = w.length;
     lateRich.code.writeState(w, state, stamp);
     const bytes = w.length - start;
-    if (state.merge !== "text" || state.shown === undefined) continue;
-    if (bytes >= LONG_TEXT) shown.push([name, bytes, state.shown]);
+    if (state.merge !== "text" || bytes < LONG_TEXT) continue;
+    if (state.shown === undefined) continue;
+    const order = state.order()?.bytes() ?? unknown;
+    shown.push([name, bytes, state.shown, order]);
   }
   return shown;
 }

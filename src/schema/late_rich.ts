@@ -31,7 +31,7 @@ export interface RichCode {
   changeState(state: RichState, change: Change, stamp: Stamp): RichState;
   writeState(w: ByteWriter, state: RichState, stamp: WriteStamp): void;
   readState(r: ByteReader, stamp: ReadStamp): RichState;
-  shownTextOf(bytes: Uint8Array, shown: string): TextState;
+  shownTextOf(bytes: Uint8Array, shown: string, order?: Uint8Array): TextState;
   readonly changeCodes: Readonly<Record<RichChange["what"], number>>;
   joinChanges(sorted: readonly FieldChange[]): FieldChange[];
   joinParts(...changes: readonly Change[]): Change;

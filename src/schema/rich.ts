@@ -73,9 +73,13 @@ function readState(r: ByteReader, stamp: ReadStamp): RichState {
 }
 
 /** Bytes of a text of which it is known what it shows. */
-function shownTextOf(bytes: Uint8Array, shown: string): TextState {
+function shownTextOf(
+  bytes: Uint8Array,
+  shown: string,
+  order?: Uint8Array,
+): TextState {
   if (bytes[0] !== classes.indexOf("text")) malformed("only a text is shown");
-  return textStateOf(bytes.subarray(1), shown);
+  return textStateOf(bytes.subarray(1), shown, order);
 }
 
 export const rich: RichCode = {

@@ -94,7 +94,7 @@ function noEngine({ collection, name }: SchemaField): DatabaseError {
 function newClient(before: TextState, ids: ElementIds): number {
   for (;;) {
     const client = clientOf(ids.elementId());
-    if (before.endOf(client) === 0) return client;
+    if (!before.mayHave(client)) return client;
   }
 }
 
@@ -151,7 +151,10 @@ function checkText(
   after: TextState,
 ): void {
   if (field.isBounded) parseValue(field, after.show(field.engine));
-  if (after.length > limits.valueBytesMax) {
+  if (
+    after.lengthMax > limits.valueBytesMax &&
+    after.length > limits.valueBytesMax
+  ) {
     const expected = `at most ${limits.valueBytesMax} characters`;
     refuseValue(field, expected, `${after.length}`, "value-too-large");
   }

@@ -12,6 +12,7 @@ import { ByteReader, ByteWriter, equalBytes } from "../base/bytes.ts";
 import { limits } from "../base/limits.ts";
 import {
   normalText,
+  SavedOrder,
   type TextClient,
   type TextId,
   type TextRun,
@@ -95,9 +96,20 @@ export function readTextState(r: ByteReader): TextState {
   return new TextState(readClients(r));
 }
 
-/** Bytes of a text of which it is known what it shows: they are read when more is asked. */
-export function textStateOf(bytes: Uint8Array, shown: string): TextState {
-  return new TextState(() => readClients(new ByteReader(bytes)), shown);
+/** Bytes of a text of which it is known what it shows, and maybe in which order: they are read when more is asked. */
+export function textStateOf(
+  bytes: Uint8Array,
+  shown: string,
+  order?: Uint8Array,
+): TextState {
+  const unread = {
+    bytes: bytes.length,
+    names: () => new Set(readNumbers(new ByteReader(bytes))),
+    read: () => readClients(new ByteReader(bytes)),
+  };
+  const state = new TextState(unread, shown);
+  if (order !== undefined) state.keepOrder(new SavedOrder(order, shown));
+  return state;
 }
 
 export function readTextChange(r: ByteReader): TextState {
@@ -129,12 +141,18 @@ function checkRun(client: number, { clock, left, right }: TextRun): void {
   }
 }
 
-function readClients(r: ByteReader): Map<number, TextClient> {
+/** The clients that a text names. */
+function readNumbers(r: ByteReader): number[] {
   const numbers: number[] = [];
   for (let left = readCount(r, Infinity, 1); left > 0; left--) {
     numbers.push(r.varint());
     if (numbers.at(-1)! >= CLIENTS) malformed("a client is too large");
   }
+  return numbers;
+}
+
+function readClients(r: ByteReader): Map<number, TextClient> {
+  const numbers = readNumbers(r);
   const clients = new Map<number, TextClient>();
   for (let left = readCount(r, numbers.length, 3); left > 0; left--) {
     const client = clientAt(r, numbers);

@@ -61,6 +61,53 @@ export interface TextEngine {
   ): TextState;
 }
 
+/**
+ * The order of a text's pieces, for an engine that goes on with it where the text
+ * grows. It moves on, and only who has seen it last may go on from there.
+ */
+export interface TextOrder {
+  /** Counts its moves. */
+  readonly version: number;
+  /** Moves on by changes, in their order, if all of them fit. */
+  take(changes: readonly TextState[]): boolean;
+  /** Bytes that an engine reads again; `undefined` where they are not worth their room. */
+  bytes(): Uint8Array | undefined;
+}
+
+/** An order as a checkpoint has it, and what the text shows. */
+export class SavedOrder implements TextOrder {
+  readonly version = 0;
+
+  constructor(readonly saved: Uint8Array, readonly text: string) {}
+
+  take(changes: readonly TextState[]): boolean {
+    return changes.length === 0;
+  }
+
+  bytes(): Uint8Array {
+    return this.saved;
+  }
+}
+
+/** An order, as a text knows it: where it stood, and the changes since. */
+interface Known {
+  readonly order: TextOrder;
+  readonly version: number;
+  readonly changes: readonly TextState[];
+}
+
+/** An order is asked to move on after so many changes: few of them are kept. */
+const CHANGES_MAX = 64;
+
+/** A text that has not been read yet. */
+export interface UnreadText {
+  /** More than its characters are. */
+  readonly bytes: number;
+  /** Clients that are named in it. */
+  names(): ReadonlySet<number>;
+  read(): ReadonlyMap<number, TextClient>;
+}
+
 /** What may know what a text shows, as long as it is a document of that. */
 export interface TextView {
   readonly text: string;
@@ -92,29 +139,34 @@ export class TextState {
   #units: UnitsByClient | undefined;
   #shown: string | undefined;
   #view: TextView | undefined;
-  readonly #read: (() => ReadonlyMap<number, TextClient>) | undefined;
+  #known: Known | undefined;
+  readonly #unread: UnreadText | undefined;
+  /** What came to a text that nobody has read yet. */
+  readonly #later: Later | undefined;
 
   /**
-   * @param known what is known, by client; a function reads it when it is asked first
+   * @param known what is known, by client; what is unread is read when it is asked first
    * @param shown what readers with an engine see, where it is known
    */
   constructor(
     known:
       | ReadonlyMap<number, TextClient>
       | UnitsByClient
-      | (() => ReadonlyMap<number, TextClient>),
+      | UnreadText
+      | Later,
     shown?: string,
   ) {
     if (known instanceof OrderedMap) this.#units = known;
-    else if (typeof known === "function") this.#read = known;
-    else this.#clients = known;
+    else if (known instanceof Map) this.#clients = known;
+    else if ("read" in known) this.#unread = known;
+    else this.#later = known as Later;
     this.#shown = shown;
   }
 
   /** What is known, by number, in its one form. Takes time in proportion to it when it is asked first. */
   get clients(): ReadonlyMap<number, TextClient> {
-    return this.#clients ??= this.#read?.() ?? new Map(
-      Array.from(this.#units!.entries(), ([client, { runs, deleted }]) => {
+    return this.#clients ??= this.#unread?.read() ?? new Map(
+      Array.from(this.units.entries(), ([client, { runs, deleted }]) => {
         const ascending = Array.from(runs.entries(), ([, run]) => run);
         return [client, bury(client, ascending, deleted)];
       }),
@@ -123,6 +175,10 @@ export class TextState {
 
   /** The same, for joins. */
   get units(): UnitsByClient {
+    if (this.#later !== undefined) {
+      const { before, changes } = this.#later;
+      return this.#units ??= joinAll(before.units, changes);
+    }
     return this.#units ??= OrderedMap.of(
       byNumber,
       Array.from(
@@ -138,6 +194,39 @@ export class TextState {
     return this.units.size;
   }
 
+  /** Not less than {@linkcode length}, and known without reading. */
+  get lengthMax(): number {
+    if (this.#later !== undefined && this.#units === undefined) {
+      const { before, changes } = this.#later;
+      return before.lengthMax + changes.length;
+    }
+    return this.#isRead ? this.length : this.#unread!.bytes;
+  }
+
+  get #isRead(): boolean {
+    return this.#unread === undefined || this.#clients !== undefined ||
+      this.#units !== undefined;
+  }
+
+  /** May a client have units here? Known without reading. */
+  mayHave(client: number): boolean {
+    if (this.#later !== undefined && this.#units === undefined) {
+      const { before, changes } = this.#later;
+      return changes.mayHave(client) || before.mayHave(client);
+    }
+    return this.#isRead
+      ? this.endOf(client) > 0
+      : this.#unread!.names().has(client);
+  }
+
+  /** This and a change, which is joined when somebody asks for units: that takes reading first. */
+  later(change: TextState): Later | undefined {
+    const { before, changes } = this.#later ??
+      { before: this, changes: emptyText };
+    if (before.#isRead || this.#units !== undefined) return undefined;
+    return { before, changes: joinTexts(changes, change) };
+  }
+
   /** How many units of a client are known, as far as none is missing. */
   endOf(client: number): number {
     return this.units.get(client)?.known.end ?? 0;
@@ -150,13 +239,52 @@ export class TextState {
   /** What readers see; `undefined` where that takes an engine and there is none. */
   show(engine: TextEngine | undefined): string | undefined {
     if (engine === undefined) return this.#plain();
-    return this.#shown ??= this.#plain() ?? this.shown ?? engine.show(this);
+    return this.#shown ??= this.shown ??
+      (this.#known === undefined ? this.#plain() : undefined) ??
+      engine.show(this);
   }
 
   /** What readers with an engine see, where that is known without asking one. */
   get shown(): string | undefined {
     if (this.#view?.shows(this)) this.#shown ??= this.#view.text;
     return this.#shown;
+  }
+
+  /**
+   * The order of its pieces, where one is known that goes on to this text.
+   * @param parse reads what a checkpoint has: without it, that goes on to no change
+   */
+  order(
+    parse?: (saved: SavedOrder) => TextOrder | undefined,
+  ): TextOrder | undefined {
+    const known = this.#known;
+    if (known === undefined) return undefined;
+    const isSaved = known.order instanceof SavedOrder;
+    const order = isSaved && parse !== undefined
+      ? parse(known.order as SavedOrder)
+      : known.order;
+    const isThere = isSaved || order?.version === known.version;
+    if (isThere && order?.take(known.changes)) {
+      this.keepOrder(order);
+      return order;
+    }
+    this.#known = undefined;
+  }
+
+  /** @param shown what it shows then */
+  keepOrder(order: TextOrder, shown?: string): void {
+    this.#known = { order, version: order.version, changes: [] };
+    this.#shown ??= shown;
+  }
+
+  /** Goes on with the order that another one has, from which this came by a change. */
+  growFrom(before: TextState, change: TextState): this {
+    const known = before.#known;
+    if (known === undefined) return this;
+    const changes = [...known.changes, change];
+    if (changes.length <= CHANGES_MAX) this.#known = { ...known, changes };
+    else if (before.order() !== undefined) this.growFrom(before, change);
+    return this;
   }
 
   /** Has it shown from a view, until the next one. */
@@ -182,6 +310,12 @@ export class TextState {
     if (isEmpty) return "";
     return runs > 1 ? undefined : plainOf(this.units);
   }
+}
+
+/** A text that nobody has read yet, and what came to it. */
+interface Later {
+  readonly before: TextState;
+  readonly changes: TextState;
 }
 
 function byNumber(a: number, b: number): number {
@@ -257,12 +391,16 @@ export function joinTexts(a: TextState, b: TextState): TextState {
   if (a === emptyText) return b;
   const known = joined.get(b);
   if (known?.before === a) return known.after;
-  let { units } = a;
-  for (const [client, theirs] of b.clients) {
+  const after = new TextState(a.later(b) ?? joinAll(a.units, b));
+  return after.growFrom(a, b);
+}
+
+function joinAll(units: UnitsByClient, { clients }: TextState): UnitsByClient {
+  for (const [client, theirs] of clients) {
     const ours = units.get(client) ?? noUnits;
     units = units.with(client, joinUnits(client, ours, theirs));
   }
-  return new TextState(units);
+  return units;
 }
 
 /** The same text in its one form: whatever else `clients` says, runs are as long as can be. */

@@ -12,9 +12,10 @@
  */
 
 import { limits } from "../base/limits.ts";
+import type { Piece } from "./line.ts";
 import type { TextId, TextRun, TextState } from "../schema/text_state.ts";
 
-export interface TextOrder {
+export interface PieceOrder {
   /** Would it take Yjs more than `textStepsMax` steps? */
   readonly isTooMuch: boolean;
   /**
@@ -24,10 +25,14 @@ export interface TextOrder {
    */
   readonly isLinear: boolean;
   show(): string;
+  /** How many pieces {@linkcode pieces} gives. */
+  readonly count: number;
+  /** Its pieces as they follow each other, if it is linear. */
+  pieces(): Iterable<Piece>;
 }
 
 /** The order of a text, as far as it is known without Yjs. */
-export function orderOf({ clients }: TextState): TextOrder {
+export function orderOf({ clients }: TextState): PieceOrder {
   return new Line(clients);
 }
 
@@ -49,7 +54,7 @@ interface Pieces {
 }
 
 /** Pieces as Yjs would link them, by number. In arrays, because a text has many of them. */
-class Line implements TextOrder {
+class Line implements PieceOrder {
   readonly isTooMuch: boolean;
   readonly isLinear: boolean;
   readonly #clients = new Map<number, Pieces>();
@@ -107,6 +112,20 @@ class Line implements TextOrder {
       shown.push(texts[o]!);
     }
     return shown.join("");
+  }
+
+  get count(): number {
+    return this.#owners.length;
+  }
+
+  *pieces(): Generator<Piece> {
+    const texts = this.#texts();
+    for (let o = this.#first; o !== NONE; o = this.#nexts[o]!) {
+      const { client, clocks, first } = this.#owners[o]!;
+      const clock = clocks[o - first]!;
+      const length = clocks[o - first + 1]! - clock;
+      yield { client, clock, length, isDeleted: texts[o] === "" };
+    }
   }
 
   /** Characters of what was placed, by piece. */

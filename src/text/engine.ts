@@ -1,40 +1,32 @@
 /**
- * The engine of text fields: Yjs puts characters in order and makes changes.
+ * The engine of text fields: finds the order of characters, by Yjs where there is
+ * more than one, and makes changes.
  *
- * A text that is written again and again keeps its document between two writes,
- * which takes what others wrote meanwhile.
+ * A text that is read or written keeps the order of its pieces, which goes on to
+ * what is written next.
  *
- * Architecture invariant: a document goes on with no state but its own and those
- * that this grew into. Readers see of it what a document made of that state would
- * show them.
+ * Architecture invariant: an order goes on with no text but the one it was made of
+ * and those that this grew into. Readers see of it what an order made of that text
+ * would show them.
  */
 
-import { limits } from "../base/limits.ts";
 import {
-  isWithinCharacter,
+  joinAhead,
   type TextEngine,
-  type TextSplice,
   type TextState,
 } from "../schema/text_state.ts";
 import { orderOf } from "./effort.ts";
-import { freshIn } from "./fresh.ts";
-import { applySplices, splicesOf } from "./splices.ts";
-import { WorkingText } from "./working_text.ts";
-import { docOf, rootOf } from "./yjs.ts";
-
-/** Documents of what was written last, the latest at the end. */
-let kept: readonly WorkingText[] = [];
+import { cutsCharacter, TextLine } from "./line.ts";
+import { keepLine, keepLinear } from "./kept_lines.ts";
+import { splicesOf } from "./splices.ts";
+import { docOf, piecesOf, rootOf } from "./yjs.ts";
 
 export const engine: TextEngine = {
   show(state) {
-    const known = grownTo(state);
-    if (known?.shows(state)) {
-      const { text } = known;
-      known.release();
-      return text;
-    }
+    const known = knownLine(state);
+    if (known?.isLinear) return known.text;
     const order = orderOf(state);
-    if (order.isLinear) return order.show();
+    if (order.isLinear) return keepLinear(state, order);
     try {
       return rootOf(docOf(state, order)).toString();
     } catch {
@@ -43,48 +35,33 @@ export const engine: TextEngine = {
     }
   },
   edit(state, change, newClient) {
-    const known = grownTo(state);
-    const isSound = known?.shows(state) || known?.text === state.show(engine);
-    const working = isSound && known ? known : begin(state, newClient());
-    kept = kept.filter((one) => one !== known);
-    const { text } = working;
+    const before = state.show(engine)!;
+    const known = knownLine(state);
+    const line = known?.text === before ? known : lineOf(state, before);
     const splices = typeof change === "string"
-      ? splicesOf(text, change)
+      ? splicesOf(before, change)
       : change;
-    working.splice(splices, applySplices(text, splices));
-    const made = working.give(state);
-    if (splices.some((splice) => cutsCharacter(text, splice))) return made;
-    kept = [...kept, working].slice(-limits.textDocsMax);
-    working.release();
+    const isWhole = !splices.some((splice) => cutsCharacter(before, splice));
+    const made = line.splice(splices, newClient);
+    const after = joinAhead(state, made);
+    if (isWhole) keepLine(after, line);
     return made;
   },
 };
 
-/** The document of a state, or of what it was when something was written to it here. */
-function grownTo(state: TextState): WorkingText | undefined {
-  const known = kept.find((one) => one.state === state);
-  if (known !== undefined) return known;
-  const before = kept.find((one) =>
-    one.given > 0 && state.endOf(one.doc.clientID) === one.given &&
-    freshIn(state, one.state) !== undefined
-  );
-  if (before?.take(state, (it) => it.show(engine)!) !== false) return before;
-  kept = kept.filter((one) => one !== before);
+function knownLine(state: TextState): TextLine | undefined {
+  const line = state.order(TextLine.read);
+  return line instanceof TextLine ? line : undefined;
 }
 
-function begin(state: TextState, client: number): WorkingText {
-  const working = new WorkingText(state);
-  working.typeAs(client);
-  return working;
-}
-
-/** Does a splice leave half a character? Yjs shows another one in its place. */
-function cutsCharacter(
-  text: string,
-  { at, delete: length = 0, insert = "" }: TextSplice,
-): boolean {
-  return isWithinCharacter(text, at) || isWithinCharacter(text, at + length) ||
-    !insert.isWellFormed();
+/** A line of a text that shows this. */
+function lineOf(state: TextState, text: string): TextLine {
+  const order = orderOf(state);
+  if (order.isLinear) keepLinear(state, order);
+  const known = knownLine(state);
+  if (known?.text === text) return known;
+  const pieces = piecesOf(docOf(state, order));
+  return TextLine.of(text, false, pieces.length, pieces);
 }
 
 function unorderedOf({ clients }: TextState): string {

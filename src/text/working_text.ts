@@ -17,6 +17,8 @@ import {
 } from "../schema/text_state.ts";
 import { orderOf } from "./effort.ts";
 import { freshIn, isSurelySame } from "./fresh.ts";
+import { keepLinear } from "./kept_lines.ts";
+import { TextLine } from "./line.ts";
 import { changeIn, docOf, putBetween, rootOf, updateOf } from "./yjs.ts";
 
 export class WorkingText implements TextView {
@@ -37,6 +39,7 @@ export class WorkingText implements TextView {
     this.#state = state;
     this.#isLinear = order.isLinear;
     state.showFrom(this);
+    if (order.isLinear && !state.order(TextLine.read)) keepLinear(state, order);
   }
 
   /** What it was last a document of: what it holds besides was typed in it. */

@@ -17,7 +17,8 @@ import {
   type TextSpan,
   TextState,
 } from "../schema/text_state.ts";
-import { orderOf, type TextOrder } from "./effort.ts";
+import { orderOf, type PieceOrder } from "./effort.ts";
+import type { Piece } from "./line.ts";
 
 /** Name of the root text: it stands beside every unit without neighbours. */
 const ROOT = "t";
@@ -34,12 +35,22 @@ export function rootOf(doc: Y.Doc): Y.Text {
 /** A document of this state; one that takes too long to put in order stands in the order of its names. */
 export function docOf(
   state: TextState,
-  { isTooMuch }: TextOrder = orderOf(state),
+  { isTooMuch }: PieceOrder = orderOf(state),
 ): Y.Doc {
   const doc = new Y.Doc();
   rootOf(doc); // One that comes later is made anew, unit by unit.
   Y.applyUpdate(doc, updateOf(isTooMuch ? inLine(state) : state));
   return doc;
+}
+
+/** The pieces of a document's text as they follow each other. */
+export function piecesOf(doc: Y.Doc): Piece[] {
+  const pieces: Piece[] = [];
+  for (let item = rootOf(doc)._start; item !== null; item = item.right) {
+    const { id: { client, clock }, length, deleted } = item;
+    pieces.push({ client, clock, length, isDeleted: deleted });
+  }
+  return pieces;
 }
 
 /** The same units, each behind the one before it by name, whatever they say of their neighbours. */
