@@ -20,7 +20,6 @@ import {
   payloadOf,
 } from "./commit/batch.ts";
 import type { Position } from "./commit/commit.ts";
-import type { CommitReader } from "./history/commit_reader.ts";
 import { lendableChains, type LentChain } from "./graph/continuity.ts";
 import { lateRefusing } from "./refusal/late_refusing.ts";
 import { Mirror, type OwnRecord } from "./log/own_log.ts";
@@ -51,7 +50,6 @@ export interface Followed {
 
 export interface DeviceParts {
   readonly loaded: LoadedReplica;
-  readonly commits: CommitReader;
   readonly writer: Writer;
   readonly sharing: Sharing;
   /** Is it a tab's replica, over an image of the owner's? */
@@ -111,9 +109,9 @@ export class Device {
 
   /** Own chains that may go on and that nobody writes here, the latest first. */
   lendable(): LentChain[] {
-    const { loaded, commits, writer, mayLend, isSpotless } = this.#parts;
+    const { loaded, writer, mayLend, isSpotless } = this.#parts;
     if (!mayLend) return [];
-    commits.hashAll();
+    loaded.commits.hashAll();
     const { chain } = writer.written;
     return lendableChains(loaded, writer.keyName, chain, isSpotless());
   }
@@ -289,11 +287,9 @@ export class Device {
   }
 
   #refuse({ chain, refused }: Refusal): void {
-    const { loaded, commits, refusalsChanged } = this.#parts;
+    const { loaded, refusalsChanged } = this.#parts;
     const { refuse } = lateRefusing.code;
-    const done = this.#foreign(() =>
-      refuse({ loaded, commits }, chain, refused)
-    );
+    const done = this.#foreign(() => refuse({ loaded }, chain, refused));
     if (done === undefined) return;
     done.tell();
     refusalsChanged();
@@ -301,12 +297,12 @@ export class Device {
 
   /** Cuts chains in a tab; what its owner never showed to have of them is lost there, and waits here. */
   #cut(cuts: readonly Cut[]): void {
-    const { loaded, commits, writer } = this.#parts;
+    const { loaded, writer } = this.#parts;
     const { voided } = loaded;
     const { cut } = lateRefusing.code;
     const outgoing = this.outgoing!;
     const done = this.#foreign(() =>
-      cut({ loaded, commits }, {
+      cut({ loaded }, {
         cuts,
         isOwn: () => true,
         isReissued: (chain, number) => number >= outgoing.firstUnechoed(chain),
@@ -327,12 +323,12 @@ export class Device {
 
   /** Writes again what the owner lost, when all that names may need is known; who waits for it waits for that. */
   #writeLost(): void {
-    const { loaded, commits, writer } = this.#parts;
+    const { loaded, writer } = this.#parts;
     if (this.#lost.size > 0) {
       const { unissued } = loaded.voided;
       if (unissued.some((one) => !this.#lost.has(one))) return;
       this.#lost.clear();
-      lateRefusing.code.reissue({ loaded, commits, writer }, unissued);
+      lateRefusing.code.reissue(loaded, writer, unissued);
     }
     writer.flush();
     this.outgoing?.release();
@@ -359,9 +355,9 @@ export class Device {
 
   /** Records that somebody lacks who has so many commits of each chain, in the order of this log. */
   lackedBy(known: ReadonlyMap<string, number>): OwnRecord[] {
-    const { loaded, commits } = this.#parts;
+    const { log, commits } = this.#parts.loaded;
     const records: OwnRecord[] = [];
-    loaded.log.records(0, loaded.log.sealed, (kind, body, address) => {
+    log.records(0, log.sealed, (kind, body, address) => {
       const isTold = travels(kind) || kind === recordKind.resolution ||
         kind === recordKind.refusal;
       if (!isTold) return;

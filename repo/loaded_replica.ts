@@ -8,6 +8,7 @@ import type { Checkpoint, SkippedCheckpoint } from "./checkpoint/checkpoint.ts";
 import type { Constraints } from "./admission/constraints.ts";
 import type { Mode } from "./commit/genesis.ts";
 import type { Graph } from "./graph/graph.ts";
+import type { CommitReader } from "./history/commit_reader.ts";
 import type { Log } from "./log/log.ts";
 import type { LoggedMark } from "./log/order.ts";
 import type { Recovery } from "./log/recovery.ts";
@@ -27,6 +28,8 @@ export interface LoadedReplica {
   readonly credentials: Credentials;
   readonly items: Items;
   readonly log: Log;
+  /** Reads commits back from the log. */
+  readonly commits: CommitReader;
   readonly checkpoint: Checkpoint | undefined;
   readonly skipped: readonly SkippedCheckpoint[];
   readonly recovery: Recovery;

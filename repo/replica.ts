@@ -14,7 +14,7 @@ import type { Judged } from "./admission/admit.ts";
 import type { Arrival } from "./admission/arrival.ts";
 import { nameOf } from "./commit/commit.ts";
 import { Checkpointer } from "./checkpoint/checkpointer.ts";
-import { CommitReader } from "./history/commit_reader.ts";
+import type { CommitReader } from "./history/commit_reader.ts";
 import { isSpotless, noteLent, provesContinuity } from "./graph/continuity.ts";
 import { Device } from "./device.ts";
 import type { Intake } from "./admission/intake.ts";
@@ -110,13 +110,11 @@ export class Replica {
     this.loaded = loaded;
     this.graph = loaded.graph;
     this.certificates = loaded.credentials.certificates;
-    // A tab hashes nobody else's commits: the owner of the files does.
-    this.commits = new CommitReader(loaded, isTab ? "trusted" : loaded.mode);
-    if (isTab) noteLent(loaded, lent, this.commits);
+    this.commits = loaded.commits;
+    if (isTab) noteLent(loaded, lent);
     this.#writer = new Writer({
       ...options,
       loaded,
-      commits: this.commits,
       rules: rules && new OwnRules(rules),
       appended: () => this.#checkpointer.grown(),
       wrote: (...batch) => this.device.wrote(...batch),
@@ -127,7 +125,6 @@ export class Replica {
       storage,
       world,
       loaded,
-      commits: this.commits,
       settle: () => this.flush(),
       isNeeded: !isTab,
       isHasty: lent === "new",
@@ -139,13 +136,12 @@ export class Replica {
     });
     this.#refusals = new Refusals({
       loaded,
-      commits: this.commits,
       transact: (run) => this.transact(run),
       flush: () => this.flush(),
     });
     this.device = this.#join(isTab);
     if (loaded.items.outline === undefined) {
-      options.door?.index?.(loaded, this.commits);
+      options.door?.index?.(loaded);
     }
   }
 
@@ -154,7 +150,6 @@ export class Replica {
     const { loaded } = this;
     return new Device({
       loaded,
-      commits: this.commits,
       writer: this.#writer,
       sharing: this.#sharing,
       isTab,
@@ -170,14 +165,15 @@ export class Replica {
 
   /** Takes in what others bring; made when something comes. */
   get #entrance(): Intake {
-    const { loaded, commits } = this;
+    const { loaded } = this;
     const { door, rootKey } = this.#options;
     assert(
       door !== undefined,
       "a tab follows its owner, and receives nothing",
     );
     return this.#intake ??= door.intake({
-      ...{ loaded, commits, rootKey },
+      loaded,
+      rootKey,
       flush: () => this.flush(),
       cutAgain: (cuts) =>
         void lateRefusing.code.cut(this.#authorParts(), {
@@ -315,7 +311,6 @@ export class Replica {
       name: this.name,
       rootKey: this.#options.rootKey,
       loaded: this.loaded,
-      commits: this.commits,
       sharing: this.#sharing,
       writer: this.#writer,
       replica: this,
@@ -387,10 +382,10 @@ export class Replica {
     this.#checkWritable();
     await this.durable();
     const { redact } = await import("./seldom.ts");
-    const { loaded, commits } = this;
+    const { loaded } = this;
     const receive = (arrivals: readonly Arrival[]) => this.receive(arrivals);
     const head = { wall: this.#options.world.now(), reason };
-    const count = redact({ loaded, commits, receive }, items, redactor, head);
+    const count = redact({ loaded, receive }, items, redactor, head);
     await this.redacted;
     return count;
   }
@@ -427,11 +422,11 @@ export class Replica {
   }
 
   async #carryOut(here: readonly ItemName[]): Promise<void> {
-    const { loaded, commits } = this;
+    const { loaded } = this;
     const { storage, viewOf } = this.#options;
     const { carryOut } = await import("./seldom.ts");
     await carryOut({
-      ...{ storage, loaded, commits, here, viewOf },
+      ...{ storage, loaded, here, viewOf },
       flush: () => this.flush(),
       withoutCheckpoint: (run) => this.#checkpointer.replacing(run),
       changed: (tell) => {
@@ -450,7 +445,6 @@ export class Replica {
   #authorParts(): AuthorParts {
     return {
       loaded: this.loaded,
-      commits: this.commits,
       writer: this.#writer,
       fence: () => this.#sharing.fence(),
       outdate: (address) => this.#checkpointer.outdate(address),

@@ -22,6 +22,7 @@ import { lateReading } from "./checkpoint/late_reading.ts";
 import type { Constraints } from "./admission/constraints.ts";
 import type { Door } from "./admission/door.ts";
 import { encodeGenesis, folderOf } from "./commit/genesis.ts";
+import { CommitReader } from "./history/commit_reader.ts";
 import { createLog, type Log, openLog } from "./log/log.ts";
 import { DAMAGED, recordKind, REWRITING, SALVAGE } from "./log/format.ts";
 import type { LogReader } from "./log/reader.ts";
@@ -281,8 +282,11 @@ async function assemble(
   );
   const constraints = await openConstraints(options, items);
   const ownKey = sessionName(options.session);
-  const own = { items, constraints, folder, ownKey, log, checkpoint: base };
-  return { ...known, ...own, ...found };
+  const read = { ...known, log, checkpoint: base };
+  // A tab hashes nobody else's commits: the owner of the files does.
+  const isTab = typeof options.lent === "object";
+  const commits = new CommitReader(read, isTab ? "trusted" : known.mode);
+  return { ...read, commits, items, constraints, folder, ownKey, ...found };
 }
 
 /** What a repair kept aside of commits that did not connect; few ever have that. */

@@ -16,7 +16,6 @@ import { batchIn, decodeBatch } from "./commit/batch.ts";
 import { isTakenUnsigned } from "./commit/credentials.ts";
 import { stubbedBytes } from "./commit/stubs.ts";
 import { ChainIds } from "./graph/chain_ids.ts";
-import type { CommitReader } from "./history/commit_reader.ts";
 import { lowerBound } from "../src/base/collections.ts";
 import { Feed } from "./log/feed.ts";
 import { recordKind } from "./log/format.ts";
@@ -46,7 +45,6 @@ export interface ReplicaPortParts {
   readonly name: RepositoryName;
   readonly rootKey: Uint8Array;
   readonly loaded: LoadedReplica;
-  readonly commits: CommitReader;
   readonly sharing: Sharing;
   readonly writer: Pick<Writer, "ownKeys" | "session" | "failure" | "written">;
   readonly replica:
@@ -81,8 +79,8 @@ export class ReplicaPort implements RepositoryPort {
   #tree: StateTree | undefined;
 
   constructor(parts: ReplicaPortParts) {
-    const { name, rootKey, loaded, commits, sharing } = parts;
-    const { log, mode, genesisId } = loaded;
+    const { name, rootKey, loaded, sharing } = parts;
+    const { log, mode, genesisId, commits } = loaded;
     this.name = name;
     this.mode = mode;
     this.rootKey = rootKey;
@@ -189,7 +187,7 @@ export class ReplicaPort implements RepositoryPort {
   }
 
   vouches(record: FeedRecord, from: number): boolean {
-    const { loaded, commits, replica, writer } = this.#parts;
+    const { loaded, replica, writer } = this.#parts;
     const { kind, chain, first, bytes, next } = record;
     const isOfPages = replica.device.isLending &&
       kind === recordKind.signedBatch &&
@@ -197,7 +195,7 @@ export class ReplicaPort implements RepositoryPort {
     const before = isOfPages ? this.#ids.before(chain, first) : undefined;
     if (before === undefined) return true;
     const batch = decodeBatch(bytes, true);
-    const { genesisId } = loaded;
+    const { genesisId, commits } = loaded;
     const verdict = verifyBatch(batch, before, genesisId, commits.erased);
     if (!("refused" in verdict)) return true;
     // Neighbours were joined under the seal of the last one: that one ends it.
@@ -257,7 +255,7 @@ export class ReplicaPort implements RepositoryPort {
   }
 
   aheadOf(latestMs: number, has: (chain: string) => number): Cut[] {
-    const { loaded: { graph }, commits, writer, replica } = this.#parts;
+    const { loaded: { graph, commits }, writer, replica } = this.#parts;
     const keys = writer.ownKeys();
     replica.flush(); // Clocks are read from the log.
     const cuts: Cut[] = [];
@@ -279,10 +277,10 @@ export class ReplicaPort implements RepositoryPort {
   }
 
   summary(): Uint8Array | undefined {
-    const { sharing, commits, loaded } = this.#parts;
+    const { sharing, loaded: { commits, graph } } = this.#parts;
     if (!sharing.isComplete) return undefined;
     commits.hashLazily();
-    return loaded.graph.summary();
+    return graph.summary();
   }
 
   endOf(chain: string, count: number): ChainEnd | undefined {

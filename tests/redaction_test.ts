@@ -237,9 +237,9 @@ Deno.test("redaction: a stolen redactor's key erases nothing more once it is rev
   }, root);
   const replica = replicaOf(await server.database.repository("team/a"));
   const redactionOf = (id: string, wall: number) => {
-    const { loaded, commits } = replica;
+    const { loaded } = replica;
     const items = [{ collection: "note", id }];
-    const [said] = composeRedactions(loaded, commits, items, {
+    const [said] = composeRedactions(loaded, items, {
       ...{ wall, reason: "" },
     });
     const { bytes } = redactionLayout.sign(said!, redactor);

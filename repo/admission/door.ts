@@ -3,7 +3,6 @@
  * opens it, so that one without visitors (a tab's) loads none.
  */
 
-import type { CommitReader } from "../history/commit_reader.ts";
 import type { LoadedReplica } from "../loaded_replica.ts";
 import { assert } from "../../src/base/errors.ts";
 import type { ServedOrder } from "../log/served_order.ts";
@@ -16,7 +15,7 @@ export interface Door {
   /** Takes in what they bring; made when something comes. */
   readonly intake: (parts: IntakeParts) => Intake;
   /** Notes what touches each item, from when it is opened. */
-  readonly index?: (loaded: LoadedReplica, commits: CommitReader) => void;
+  readonly index?: (loaded: LoadedReplica) => void;
   /**
    * Makes it a relay, where nothing is judged by items: this stands in their place,
    * and none is folded before somebody needs it.

@@ -45,7 +45,6 @@ import { type OwnChain, receiveBack } from "./set_back.ts";
 
 export interface IntakeParts {
   readonly loaded: LoadedReplica;
-  readonly commits: CommitReader;
   readonly rootKey: Uint8Array;
   /** Puts own commits into the log: nothing foreign may come before them there that names them. */
   readonly flush: () => void;
@@ -74,7 +73,8 @@ export class Intake {
   readonly #changes = new ChangeList();
 
   constructor(parts: IntakeParts) {
-    const { loaded, commits, rootKey } = parts;
+    const { loaded, rootKey } = parts;
+    const { commits } = loaded;
     this.#parts = parts;
     this.#loaded = loaded;
     this.#commits = commits;

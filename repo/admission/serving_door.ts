@@ -33,7 +33,7 @@ export const servingDoor: Door = {
 /** Lets in what is sound, and indexes what touches each item. */
 export const indexedDoor: Door = {
   ...servingDoor,
-  index({ log, checkpoint }, commits) {
+  index({ log, checkpoint, commits }) {
     const files = new TouchFiles(checkpoint?.file);
     commits.touches = new ItemTouches(commits, log, files);
   },

@@ -21,7 +21,6 @@ import {
   outlineName,
   removeOldCheckpoints,
 } from "./files.ts";
-import type { CommitReader } from "../history/commit_reader.ts";
 import type { LoadedReplica } from "../loaded_replica.ts";
 
 /** A log that grew by less than this is quicker to replay than to checkpoint. */
@@ -44,7 +43,6 @@ export interface CheckpointerParts {
   readonly storage: Storage;
   readonly world: World;
   readonly loaded: LoadedReplica;
-  readonly commits: CommitReader;
   /** Puts everything visible into the log: a picture holds nothing without an address. */
   readonly settle: () => void;
   /** Does anybody open these files again? A tab's are an image. */
@@ -92,7 +90,7 @@ export class Checkpointer {
 
   /** Called when a group is in the log: nothing visible lacks an address now. */
   grown(): void {
-    this.#parts.commits.touches?.keepUp();
+    this.#parts.loaded.commits.touches?.keepUp();
     const { end } = this.#parts.loaded.log;
     const grown = end - Math.max(this.#covers, this.#failedAt);
     const isDue =
@@ -170,7 +168,7 @@ export class Checkpointer {
     this.#cancelIdle?.();
     await this.#running?.catch(() => {});
     await this.#writeLast(isSound);
-    this.#parts.commits.touches?.close();
+    this.#parts.loaded.commits.touches?.close();
   }
 
   async #writeLast(isSound: boolean): Promise<void> {
@@ -193,7 +191,8 @@ export class Checkpointer {
   }
 
   async #run(): Promise<void> {
-    const { storage, world, loaded, commits, settle } = this.#parts;
+    const { storage, world, loaded, settle } = this.#parts;
+    const { commits } = loaded;
     const { folder, log, items, checkpoint } = loaded;
     try {
       // A page has an image of its files, and writes none.

@@ -5,7 +5,6 @@
 
 import { compareHlc } from "../../src/base/hlc.ts";
 import type { Storage } from "../../src/storage/storage.ts";
-import type { CommitReader } from "../history/commit_reader.ts";
 import type { Chain } from "./graph.ts";
 import type { LoadedReplica } from "../loaded_replica.ts";
 
@@ -92,9 +91,8 @@ export function isSpotless(
 
 /** What the owner knows of the chain that it lends: the tab goes on from there. */
 export function noteLent(
-  { graph }: LoadedReplica,
+  { graph, commits }: LoadedReplica,
   { chain, lastId }: LentChain,
-  commits: CommitReader,
 ): void {
   if (chain === undefined) return;
   const length = graph.lengthOf(chain);

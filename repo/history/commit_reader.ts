@@ -26,7 +26,8 @@ import type { Log } from "../log/log.ts";
 import { readU32, RECORD_HEADER_BYTES } from "../log/format.ts";
 import type { Cut, VoidCommits } from "../refusal/void_commits.ts";
 import { getOrMake } from "../../src/base/collections.ts";
-import type { LoadedReplica } from "../loaded_replica.ts";
+import type { Checkpoint } from "../checkpoint/checkpoint.ts";
+import type { Credentials } from "../commit/credentials.ts";
 
 export class CommitReader implements LoggedCommits {
   /** What touches each item, where a door brings that: histories read all of the log without. */
@@ -46,10 +47,13 @@ export class CommitReader implements LoggedCommits {
 
   /** @param loaded what is read; all that its checkpoint covers is hashed in Default mode */
   constructor(
-    { log, graph, checkpoint, voided, credentials }: Pick<
-      LoadedReplica,
-      "log" | "graph" | "checkpoint" | "voided" | "credentials"
-    >,
+    { log, graph, checkpoint, voided, credentials }: {
+      readonly log: Log;
+      readonly graph: Graph;
+      readonly checkpoint: Pick<Checkpoint, "covers"> | undefined;
+      readonly voided: VoidCommits;
+      readonly credentials: Credentials;
+    },
     mode: Mode,
   ) {
     this.log = log;

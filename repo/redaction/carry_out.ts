@@ -29,7 +29,6 @@ import {
   encodeErasure,
   type ErasedCommit,
 } from "../commit/redaction.ts";
-import type { CommitReader } from "../history/commit_reader.ts";
 import type { LoadedReplica } from "../loaded_replica.ts";
 import { isBatch, QUARANTINE, recordKind } from "../log/format.ts";
 import { foldAnew, Touched } from "../refusal/refold.ts";
@@ -47,7 +46,6 @@ import {
 export interface CarryOutParts {
   readonly storage: Storage;
   readonly loaded: LoadedReplica;
-  readonly commits: CommitReader;
   readonly viewOf: ViewOf;
   readonly flush: () => void;
   /** Runs with no checkpoint being written; then those that there are give way to a new one. */
@@ -92,9 +90,9 @@ async function eraseInLog(
   parts: CarryOutParts,
   meant: readonly ItemName[],
 ): Promise<void> {
-  const { storage, loaded, commits } = parts;
-  const { log, folder, items, credentials: { redactions } } = loaded;
-  const plan = planOf(loaded, commits, parts.here ?? []);
+  const { storage, loaded } = parts;
+  const { log, commits, folder, items, credentials: { redactions } } = loaded;
+  const plan = planOf(loaded, parts.here ?? []);
   // What was salvaged shows in the state, and in no record.
   if (loaded.salvage !== undefined) {
     for (const { collection, id } of meant) plan.touched.take(collection, id);
@@ -116,15 +114,14 @@ async function eraseInLog(
   }
   commits.rewritten();
   const also = () => loaded.salvage?.apply(items.state, isOf(meant));
-  parts.changed(foldAnew(plan.touched, items, commits, also));
+  parts.changed(foldAnew(plan.touched, loaded, also));
   discardRefused(loaded, plan);
   await written;
   endRewriting(storage, folder);
 }
 
 function planOf(
-  { log, voided, credentials: { redactions } }: LoadedReplica,
-  commits: CommitReader,
+  { log, commits, voided, credentials: { redactions } }: LoadedReplica,
   here: readonly ItemName[],
 ): Plan {
   const plan: Plan = { edits: [], touched: new Touched(), here: [] };

@@ -33,7 +33,6 @@ type Found = Position & Omit<ErasedCommit, "number">;
 
 export interface RedactParts {
   readonly loaded: LoadedReplica;
-  readonly commits: CommitReader;
   readonly receive: (arrivals: readonly Arrival[]) => readonly Judged[];
 }
 
@@ -43,12 +42,12 @@ export interface Redactor extends Signer {
 
 /** Says so in the name of who may; how many commits it means. */
 export function redact(
-  { loaded, commits, receive }: RedactParts,
+  { loaded, receive }: RedactParts,
   items: readonly ItemName[],
   redactor: Redactor,
   head: RedactionHead,
 ): number {
-  const said = composeRedactions(loaded, commits, items, head);
+  const said = composeRedactions(loaded, items, head);
   const arrivals: Arrival[] = said.map((one) => ({
     kind: recordKind.redaction,
     bytes: redactionLayout.sign(one, redactor).bytes,
@@ -70,14 +69,13 @@ export function redact(
 /** Says what it takes to erase some items; nothing where nothing is left to erase. */
 export function composeRedactions(
   loaded: LoadedReplica,
-  commits: CommitReader,
   items: readonly ItemName[],
   head: RedactionHead,
 ): RedactionFields[] {
   const said: RedactionFields[] = [];
   for (let at = 0; at < items.length; at += ITEMS_MAX) {
     const some = items.slice(at, at + ITEMS_MAX);
-    for (const group of groupsOf(loaded, commits, some)) {
+    for (const group of groupsOf(loaded, some)) {
       for (let i = 0; i < group.found.length; i += COMMITS_MAX) {
         const chains = erasedChains(group.found.slice(i, i + COMMITS_MAX));
         const { genesisId } = loaded;
@@ -99,8 +97,7 @@ interface Group {
  * left is then the same for who never knew them.
  */
 function groupsOf(
-  { credentials: { redactions } }: LoadedReplica,
-  commits: CommitReader,
+  { commits, credentials: { redactions } }: LoadedReplica,
   items: readonly ItemName[],
 ): Iterable<Group> {
   const groups = new Map<string, Group>();

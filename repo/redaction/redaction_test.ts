@@ -433,8 +433,8 @@ function recordOf(place: Place): Arrival {
 }
 
 function composed(place: Place): RedactionFields[] {
-  const { loaded, commits } = place.replica;
-  return composeRedactions(loaded, commits, [ann], { wall: 1, reason: "" });
+  const { loaded } = place.replica;
+  return composeRedactions(loaded, [ann], { wall: 1, reason: "" });
 }
 
 function signed(said: RedactionFields, signer: Signer = rootSigner): Arrival {

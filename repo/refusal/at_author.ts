@@ -80,11 +80,11 @@ function cutOnly(
 
 /** Writes what waits for it again. */
 function reissueAll(
-  { loaded, commits, writer, fence, isReadmitting }: AuthorParts,
+  { loaded, writer, fence, isReadmitting }: AuthorParts,
 ): void {
   const { unissued } = loaded.voided;
   if (unissued.length === 0 || isReadmitting) return;
-  reissue({ loaded, commits, writer }, unissued);
+  reissue(loaded, writer, unissued);
   fence?.();
 }
 

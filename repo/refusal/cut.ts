@@ -32,7 +32,6 @@ import {
 
 export interface VoidParts {
   readonly loaded: LoadedReplica;
-  readonly commits: CommitReader;
   /** Runs when the record is in the log: nothing behind it leaves before it is durable. */
   readonly fence?: () => void;
   /** Hears from which log address on commits are void. */
@@ -64,10 +63,10 @@ export interface CutDone {
 
 /** Takes out what is asked for; `undefined` where nothing of it is here. */
 export function cut(
-  { loaded, commits, fence, outdate }: VoidParts,
+  { loaded, fence, outdate }: VoidParts,
   request: CutRequest,
 ): CutDone | undefined {
-  const { graph, log, voided, items, genesisId } = loaded;
+  const { graph, log, commits, voided, genesisId } = loaded;
   const isHere = request.cuts.some(({ chain, from }) =>
     graph.lengthOf(chain) > from
   );
@@ -87,7 +86,7 @@ export function cut(
   // What comes again is judged by the ids before it.
   commits.hashFrom(0, new Set(cuts.map(({ chain }) => chain)));
   outdate?.(plan.address);
-  const tell = foldAnew(touched, items, commits);
+  const tell = foldAnew(touched, loaded);
   const lost = new Set(
     refusals.flatMap(({ refused }) => refused.map(({ address }) => address)),
   );

@@ -39,8 +39,7 @@ export class Touched {
  */
 export function foldAnew(
   { ids }: Touched,
-  items: Items,
-  commits: CommitReader,
+  { items, commits }: { readonly items: Items; readonly commits: CommitReader },
   also: () => void = () => {},
 ): () => void {
   const state = items.folded;

@@ -34,7 +34,6 @@ export interface RefusedEntry extends Position, Omit<Refused, "address"> {
 
 export interface RefusalsParts {
   readonly loaded: LoadedReplica;
-  readonly commits: CommitReader;
   readonly transact: (run: (transaction: Transaction) => void) => Done<void>;
   readonly flush: () => void;
 }
@@ -53,9 +52,8 @@ export class Refusals {
 
   /** All of them, in order; the same array until that changes. */
   list(): readonly RefusedEntry[] {
-    const { refused } = this.#parts.loaded.voided;
+    const { voided: { refused }, commits } = this.#parts.loaded;
     if (refused === this.#refused) return this.#entries;
-    const { commits } = this.#parts;
     const known = new Map(this.#shown.map((one, i) => [one, this.#entries[i]]));
     this.#shown = refused.filter(({ reason }) => reason !== REISSUED);
     this.#refused = refused;

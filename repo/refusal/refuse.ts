@@ -20,7 +20,6 @@ import type { LostUnits } from "../../src/schema/lost_units.ts";
 import { payloadOf } from "../commit/batch.ts";
 import { chainBytes } from "../commit/commit.ts";
 import { voidLayout, type VoidRange } from "../commit/void.ts";
-import type { CommitReader } from "../history/commit_reader.ts";
 import { isSilent } from "../history/known_commits.ts";
 import type { LoadedReplica } from "../loaded_replica.ts";
 import { RECORD_HEADER_BYTES, recordKind } from "../log/format.ts";
@@ -59,13 +58,13 @@ export interface Refusing {
  *   the device has done so, there is none
  */
 export function refuse(
-  { loaded, commits, fence, outdate }: VoidParts,
+  { loaded, fence, outdate }: VoidParts,
   chain: string,
   refused: readonly RefusedCommit[],
   refuser?: Refuser,
 ): Refusing | undefined {
-  const { log, graph, voided, items, credentials: { voids } } = loaded;
-  const found = new Found(loaded, commits);
+  const { log, graph, commits, voided, credentials: { voids } } = loaded;
+  const found = new Found(loaded);
   const isOwn = refuser?.isOwn(chain.slice(0, 32)) === true;
   for (const one of refused) found.take(chain, one, isOwn);
   if (found.records.size === 0) return undefined;
@@ -89,7 +88,7 @@ export function refuse(
   commits.refused();
   const all = [...records.values()].flat();
   outdate?.(Math.min(...all.map(({ address }) => address)));
-  return { tell: foldAnew(touched, items, commits), stuck };
+  return { tell: foldAnew(touched, loaded), stuck };
 }
 
 /** The author's word that commits of its chain are given up: others take stubs in their place by that. */
@@ -143,7 +142,6 @@ class Found {
   readonly records = new Map<string, RefusedRecord[]>();
   readonly touched = new Touched();
   readonly #loaded: LoadedReplica;
-  readonly #commits: CommitReader;
   /** Units of texts that the refused ones brought … */
   #lost: LostUnits | undefined;
   /** … and the address of the first batch of them. */
@@ -151,16 +149,16 @@ class Found {
   /** Units that earlier refusals took. */
   #lostBefore: LostUnits | undefined;
 
-  constructor(loaded: LoadedReplica, commits: CommitReader) {
+  constructor(loaded: LoadedReplica) {
     this.#loaded = loaded;
-    this.#commits = commits;
   }
 
   take(chain: string, refused: RefusedCommit, isOwn: boolean): void {
     const { number } = refused;
-    if (number >= this.#loaded.graph.lengthOf(chain)) return;
-    const found = this.#commits.read(chain, number);
-    if (found === undefined || isSilent(this.#commits, chain, number)) return;
+    const { graph, commits } = this.#loaded;
+    if (number >= graph.lengthOf(chain)) return;
+    const found = commits.read(chain, number);
+    if (found === undefined || isSilent(commits, chain, number)) return;
     const { logged: { batch, address }, commit } = found;
     const payload = payloadOf(batch, commit);
     const { operations } = decodePatch(payload);
@@ -183,14 +181,14 @@ class Found {
   /** Is it not known only since another refusal took units before it? */
   #isBehindLost({ reason }: RefusedCommit, payload: Uint8Array): boolean {
     if (reason !== "unknown-name") return false;
-    this.#lostBefore ??= lostUnits(this.#loaded, this.#commits);
+    this.#lostBefore ??= lostUnits(this.#loaded);
     return this.#lostBefore.arePassed(changesIn(payload));
   }
 
   /** Takes what was typed behind the units that are lost now. */
   takeBehind(isOwn: (key: string) => boolean): void {
     const lost = this.#lost;
-    const { voided } = this.#loaded;
+    const { voided, commits: reader } = this.#loaded;
     if (lost === undefined) return;
     const taken = new Map(
       Array.from(
@@ -201,7 +199,7 @@ class Found {
         ],
       ),
     );
-    this.#commits.each(({ batch, address, from }) => {
+    reader.each(({ batch, address, from }) => {
       const { chain, first, commits } = batch;
       // What is here of a chain that was cut came back as a server has it, or is refused in its turn.
       if (!isOwn(chain.slice(0, 32)) || voided.isEnded(chain)) return;

@@ -30,18 +30,13 @@ import type { Transaction } from "../write/transaction.ts";
 import type { Writer } from "../write/writer.ts";
 import { encodeResolution, type Refused } from "./void_commits.ts";
 
-export interface ReissueParts {
-  readonly loaded: LoadedReplica;
-  readonly commits: CommitReader;
-  readonly writer: Pick<Writer, "flush" | "transact">;
-}
-
 export function reissue(
-  { loaded, commits, writer }: ReissueParts,
+  loaded: LoadedReplica,
+  writer: Pick<Writer, "flush" | "transact">,
   pending: readonly Refused[],
 ): void {
-  const lost = new LostLately(loaded, commits);
-  const payloads = new Payloads(commits);
+  const lost = new LostLately(loaded);
+  const payloads = new Payloads(loaded.commits);
   const ordered = pending.toSorted(compareStamps);
   for (let i = 0; i < ordered.length; i += limits.reissuedTogetherMax) {
     writer.flush(); // What waits gets its place in the log first.
@@ -122,10 +117,7 @@ class Payloads {
 }
 
 /** Units of texts that refused commits brought. */
-export function lostUnits(
-  { voided }: LoadedReplica,
-  commits: CommitReader,
-): LostUnits {
+export function lostUnits({ voided, commits }: LoadedReplica): LostUnits {
   const lost = new lateRich.code.LostUnits();
   const payloads = new Payloads(commits);
   for (const one of voided.lost()) lost.add(changesIn(payloads.of(one)));
@@ -135,12 +127,10 @@ export function lostUnits(
 /** The same, read when the first text is to be written again. */
 class LostLately {
   readonly #loaded: LoadedReplica;
-  readonly #commits: CommitReader;
   #lost: LostUnits | undefined;
 
-  constructor(loaded: LoadedReplica, commits: CommitReader) {
+  constructor(loaded: LoadedReplica) {
     this.#loaded = loaded;
-    this.#commits = commits;
   }
 
   before(payload: Uint8Array): LostUnits | undefined {
@@ -148,6 +138,6 @@ class LostLately {
       change.what === "edit"
     );
     if (!isTyped) return undefined;
-    return this.#lost ??= lostUnits(this.#loaded, this.#commits);
+    return this.#lost ??= lostUnits(this.#loaded);
   }
 }

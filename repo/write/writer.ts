@@ -13,7 +13,6 @@ import { limits } from "../../src/base/limits.ts";
 import { PatchWriter } from "../../src/schema/patch_codec.ts";
 import { allowed, type Decision } from "../../src/schema/rule_types.ts";
 import { Author } from "./author.ts";
-import type { CommitReader } from "../history/commit_reader.ts";
 import {
   CommitQueue,
   type Durability,
@@ -47,7 +46,6 @@ export interface Done<R> {
 
 export interface WriterParts {
   readonly loaded: LoadedReplica;
-  readonly commits: CommitReader;
   readonly session: Session;
   readonly rootKey: Uint8Array;
   readonly world: World;
@@ -215,8 +213,8 @@ export class Writer {
   }
 
   #append(commits: readonly QueuedCommit[]): void {
-    const { log } = this.#loaded;
-    const { commits: reader, wrote } = this.#parts;
+    const { log, commits: reader } = this.#loaded;
+    const { wrote } = this.#parts;
     this.introduceNow();
     reader.hashAll();
     const from = log.end;
