@@ -9,6 +9,7 @@ import * as esbuild from "esbuild";
 import { writePages } from "../browser/built.ts";
 import { production } from "../browser/production.ts";
 import { buildCore, packagesInside } from "./core.ts";
+import { hintFirstRead } from "./hints.ts";
 import { entryPoints, packageOf } from "./manifest.ts";
 
 const root = new URL("../../", import.meta.url).pathname;
@@ -28,6 +29,7 @@ function licensesInside(): string {
 export async function buildScripts(folder: string): Promise<Set<string>> {
   const dist = `${folder}/dist`;
   const { outputs } = await buildCore(dist, entryPoints());
+  await hintFirstRead(dist);
   await writePages(`${dist}/production`);
   await esbuild.stop();
   const { version, messages } = production();
