@@ -19,6 +19,7 @@ import type { PeerSession, Prover, ServerProver } from "./proof.ts";
 import type { ResumeState } from "./resume.ts";
 import type { PartBudget } from "./window.ts";
 import type { Incident } from "./status.ts";
+import type { Broadcast } from "./broadcast.ts";
 import type { Witness, WitnessSource } from "./witness.ts";
 
 /** When an input happens. */
@@ -204,6 +205,8 @@ export interface ServerChannelOptions {
   readonly enforced?: readonly string[] | undefined;
   /** One for all channels of a repository; none: no witnesses. */
   readonly witness?: WitnessSource;
+  /** One for all channels of a repository. */
+  readonly broadcast?: Broadcast;
   /** Asked once of every sound new batch (law 7). */
   readonly gate?: Gate;
   /** Keeps pieces back of chains that a server had accepted before it lost them. */

@@ -91,7 +91,7 @@ export class HostChannel {
     if (!this.#stands()) return;
     const { rights: given, gate, wants } = access;
     const { driver, channel, name, peer, hooks, event } = this.#parts;
-    const { hosted, witness, room, followers } = repository;
+    const { hosted, witness, broadcast, room, followers } = repository;
     const { port, order, enforced } = hosted;
     this.#repository = repository;
     followers.add(this.#push);
@@ -102,6 +102,7 @@ export class HostChannel {
         order,
         enforced,
         witness,
+        broadcast,
         gate: gate ?? ((...asked) => hooks.gate?.(peer, name, ...asked)),
         wants: wants ?? ((...asked) => hooks.wants?.(peer, name, ...asked)),
         ...(staging && { staging }),
@@ -128,7 +129,7 @@ export class HostChannel {
   readonly #push = (): void => {
     if (!this.#stands()) return;
     const { driver, name } = this.#parts;
-    driver.run((core) => core.shareable(name, driver.moment));
+    driver.run((core) => core.shareable(name, driver));
   };
 
   /** The peer shows something to the others. */

@@ -4,6 +4,7 @@ import type { RepositoryName } from "../repo/commit/genesis.ts";
 import type { World } from "../src/base/world.ts";
 import type { ServerProver } from "./proof.ts";
 import type { HostedRepository } from "./host_hooks.ts";
+import { Broadcast } from "./broadcast.ts";
 import { PresenceRoom } from "./presence_room.ts";
 import { WitnessMaker } from "./witness.ts";
 
@@ -12,6 +13,8 @@ export interface OpenRepository {
   readonly hosted: HostedRepository;
   /** At most one signature a second, whoever asks. */
   readonly witness: WitnessMaker;
+  /** What its peers get in common. */
+  readonly broadcast: Broadcast;
   readonly room: PresenceRoom;
   /** What to do for each follower when there is more to share. */
   readonly followers: Set<() => void>;
@@ -85,6 +88,7 @@ export class HostShelf {
         },
       },
       witness: new WitnessMaker({ prover, port, order }),
+      broadcast: new Broadcast(),
       room: new PresenceRoom(world),
       followers,
     };

@@ -99,12 +99,11 @@ export class Line {
     this.fail("bad-message", `"${is}" is not for now`);
   }
 
-  /** Sends a message; the result is the length of its frame. */
-  send(message: Message): number {
-    if (this.isOver) return 0;
+  /** Sends a message; the result is its frame. */
+  send(message: Message): Uint8Array {
     const frame = encodeMessage(message);
-    this.#out.push({ do: "send", frame });
-    return frame.length;
+    if (!this.isOver) this.#out.push({ do: "send", frame });
+    return frame;
   }
 
   /** Tells the driver. */

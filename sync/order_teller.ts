@@ -49,6 +49,19 @@ export class OrderTeller {
     this.place = place;
   }
 
+  /** Log address of the place that was told, where nothing behind it is known; -1 elsewhere. */
+  get restsAt(): number {
+    const isTold = this.#isFollowed && this.#steps.length === 0 &&
+      this.#batches.length === 0 && this.#flushes.length === 0;
+    return isTold ? this.place!.position : -1;
+  }
+
+  /** What led to a place was told in common with others. */
+  pass(place: Place): void {
+    this.#noted = Math.max(this.#noted, place.position);
+    this.place = place;
+  }
+
   /** What it takes at most to tell what waits. */
   get bytes(): number {
     let bytes = PLACE_BYTES;

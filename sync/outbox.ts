@@ -27,7 +27,7 @@ export const RECORD_BYTES = 8;
 /** The largest record that travels in a records frame. */
 const WHOLE_BYTES_MAX = limits.recordsBytesSoft - FRAME_BYTES - RECORD_BYTES;
 /** Not worth a frame of their own: wait for more credit. */
-const CREDIT_MIN = 4 * 1024;
+export const CREDIT_MIN = 4 * 1024;
 
 /** Chains whose state at the peer is remembered without asking whether it has to be. */
 const HAS_KEPT = 16;
@@ -135,6 +135,17 @@ export class Outbox {
     const { order } = this.#options;
     order?.reach(this.position);
     return order;
+  }
+
+  /** Is nothing begun, and nothing kept that only this peer is, or is not, to get? */
+  get isPlain(): boolean {
+    return !this.#partial && !this.#rewind &&
+      this.#credentials.length + this.#shown.size === 0;
+  }
+
+  /** The peer got what stands before an address. */
+  skip(to: number): void {
+    this.#position = to;
   }
 
   /** Has everything that may be shared been sent? */

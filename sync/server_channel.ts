@@ -25,13 +25,22 @@ import { giveReceipt } from "./receipt.ts";
 import { Inbox, type Intake, isForgery, type RefusedRecord } from "./inbox.ts";
 import type { Line } from "./line.ts";
 import type { ClientWord, MessageOf, Start, WireRecord } from "./message.ts";
-import { FRAME_BYTES, isAmong, Outbox, RECORD_BYTES } from "./outbox.ts";
+import { Step } from "./broadcast.ts";
+import {
+  CREDIT_MIN,
+  FRAME_BYTES,
+  isAmong,
+  Outbox,
+  type Outgoing,
+  RECORD_BYTES,
+  type SentRecord,
+} from "./outbox.ts";
 import { checkProof } from "./witness.ts";
 import type { Cursor, Place, SentReceipt } from "./frame_fields.ts";
 import { OrderTeller } from "./order_teller.ts";
 import { named, type Progress } from "./progress.ts";
 import type { PartBudget } from "./window.ts";
-import { recordKind } from "../repo/log/format.ts";
+import { isBatch, recordKind } from "../repo/log/format.ts";
 
 /** Chain of a refusal that is not of a batch. */
 const NO_CHAIN = "\0".repeat(40);
@@ -67,6 +76,8 @@ export class ServerChannel {
   /** The position of the last witness that was sent. */
   #witnessed = -1;
   #isAcknowledging = false;
+  /** Was it asked to be woken when there may be another witness? */
+  #awaitsWitness = false;
   /** Does the client begin with a vector? It may hold no receipt of what it brought once. */
   #owesReceipt = false;
 
@@ -315,27 +326,83 @@ export class ServerChannel {
     const outbox = this.#outbox;
     if (outbox === undefined || line.isOver) return false;
     if (options.isEnded?.() === true) return false;
+    const from = this.#restsAt;
     const outgoing = outbox.next(line.sending.left);
     if (outgoing === undefined) {
       this.#rest(outbox);
       return false;
     }
     if ("part" in outgoing) {
-      const bytes = line.send({ is: "part", channel, ...outgoing.part });
-      line.sending.use(bytes);
-      if (outgoing.whole.length === 0) return true;
+      const frame = line.send({ is: "part", channel, ...outgoing.part });
+      line.sending.use(frame.length);
+      if (outgoing.whole.length > 0) this.#records(outbox, []);
+      return true;
     }
-    this.#records(outbox, "part" in outgoing ? [] : outgoing.records);
+    const frame = this.#records(outbox, outgoing.records);
+    if (from >= 0) this.#share(from, outgoing, frame);
     return true;
   }
 
-  #records(outbox: Outbox, records: readonly WireRecord[]): void {
+  #records(outbox: Outbox, records: readonly WireRecord[]): Uint8Array {
     const { line, channel } = this.#parts;
     let left = line.sending.left - FRAME_BYTES;
     for (const { bytes } of records) left -= bytes.length + RECORD_BYTES;
     const progress = this.#progress(outbox, records, left);
     const message = { is: "records", channel, records, progress } as const;
-    line.sending.use(line.send(message));
+    const frame = line.send(message);
+    line.sending.use(frame.length);
+    return frame;
+  }
+
+  /** Log address at which the client rests, live and told of it; -1 elsewhere. */
+  get #restsAt(): number {
+    const outbox = this.#outbox;
+    const told = this.#told;
+    const rests = this.#isLive && outbox?.isPlain === true &&
+      outbox.position === told && outbox.order?.restsAt === told;
+    return rests ? told : -1;
+  }
+
+  /** Others who rested there get the same, where these are all that there is, as they are. */
+  #share(
+    from: number,
+    { records, whole }: Extract<Outgoing, { records: unknown }>,
+    frame: Uint8Array,
+  ): void {
+    const { channel, port, options: { broadcast } } = this.#parts;
+    const { shareable } = port;
+    const place = this.#outbox?.order?.place;
+    const isOver = place === undefined || this.#restsAt !== shareable ||
+      broadcast?.step(from, shareable) !== undefined;
+    if (isOver) return;
+    const { records: all } = port.read(from, limits.recordsBytesSoft);
+    const isCommon = all.length === records.length &&
+      all.every(({ kind, bytes }, i) =>
+        isBatch(kind) && bytes === records[i]!.bytes
+      );
+    if (isCommon) broadcast?.keep(new Step(from, place, whole), channel, frame);
+  }
+
+  /** The frame of what is new, where everybody who rests here gets the same; `undefined`: as `shareable` and `pump` have it. */
+  common(): Uint8Array | undefined {
+    const { line, channel, port, options } = this.#parts;
+    const step = options.broadcast?.step(this.#restsAt, port.shareable);
+    if (step === undefined) return undefined;
+    // There is an answer to give, or the clock to be looked at.
+    const isAwake = options.witness === undefined || this.#awaitsWitness;
+    if (!this.#inbox.isIdle || !isAwake) return undefined;
+    const frame = step.frame(channel);
+    if (line.sending.left < frame.length + CREDIT_MIN) return undefined;
+    const outbox = this.#outbox!; // Which rests.
+    const hasSome = ({ chain, first }: SentRecord) =>
+      outbox.countOf(chain) > first;
+    if (step.batches.some(hasSome)) return undefined;
+    const { position } = step.to;
+    outbox.skip(position);
+    outbox.order?.pass(step.to);
+    this.#told = position;
+    line.sending.use(frame.length);
+    return frame;
   }
 
   /** What the order says of what was sent, where that is more than was told. */
@@ -397,6 +464,7 @@ export class ServerChannel {
     const newest = source.newest(nowMs);
     if (newest?.position !== position) {
       const waitMs = source.nextMs - nowMs;
+      this.#awaitsWitness = waitMs > 0;
       if (waitMs > 0) line.due(monotonicMs + waitMs);
       return;
     }
@@ -444,6 +512,7 @@ export class ServerChannel {
   /** Looks at the clock. */
   tick(): void {
     const { line } = this.#parts;
+    this.#awaitsWitness = false;
     if (
       this.#inbox.hasParked && line.moment.monotonicMs >= this.#inbox.expiresMs
     ) {

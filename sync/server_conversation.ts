@@ -366,9 +366,14 @@ export class ServerConversation {
   }
 
   /** What may be shared of a repository has grown. */
-  shareable(name: RepositoryName, moment: Moment): Output[] {
-    return this.#run(moment, () => {
-      const channel = this.#channels.get(this.#byName.get(name) ?? 0);
+  shareable(
+    name: RepositoryName,
+    clock: { readonly moment: Moment },
+  ): Output[] {
+    const channel = this.#channels.get(this.#byName.get(name) ?? 0);
+    const frame = channel?.common();
+    if (frame !== undefined) return [{ do: "send", frame }];
+    return this.#run(clock.moment, () => {
       if (channel === undefined) return;
       channel.shareable();
       this.#pump(channel);

@@ -153,11 +153,11 @@ export class Upload {
     this.#sent.push(...outgoing.whole);
     if ("part" in outgoing) {
       const part = { is: "part", channel, ...outgoing.part } as const;
-      line.sending.use(line.send(part));
+      line.sending.use(line.send(part).length);
     } else if (outgoing.records.length > 0) {
       const { records } = outgoing;
       const message = { channel, records, progress: undefined };
-      line.sending.use(line.send({ is: "records", ...message }));
+      line.sending.use(line.send({ is: "records", ...message }).length);
     }
     return true;
   }

@@ -63,13 +63,20 @@ export function codecOf(protocol: string): FrameCodec | undefined {
 const plain: FrameCodec = { pack: (frame) => frame, unpack: (bytes) => bytes };
 
 function squeezed({ compress, expand }: Squeeze): FrameCodec {
+  const pack = (frame: Uint8Array): Uint8Array | Promise<Uint8Array> => {
+    if (frame.length < limits.compressBytesMin) return marked(0, frame);
+    const smaller = compress(frame);
+    return smaller instanceof Promise
+      ? smaller.then((smaller) => shorter(frame, smaller))
+      : shorter(frame, smaller);
+  };
+  // Many followers get one frame, each on a wire of its own.
+  let last: Uint8Array | undefined;
+  let packed: ReturnType<typeof pack>;
   return {
     pack(frame) {
-      if (frame.length < limits.compressBytesMin) return marked(0, frame);
-      const smaller = compress(frame);
-      return smaller instanceof Promise
-        ? smaller.then((smaller) => shorter(frame, smaller))
-        : shorter(frame, smaller);
+      if (frame !== last) packed = pack(last = frame);
+      return packed;
     },
     unpack(bytes) {
       if (bytes[0] === 0) return bytes.subarray(1);
@@ -165,7 +172,7 @@ async function collected(
   return concatBytes(...parts);
 }
 
-/** What this platform can, by subprotocol; one serves all wires, because it keeps nothing of a frame. */
+/** What this platform can, by subprotocol; one serves all wires, because no frame depends on another. */
 const codecs: ReadonlyMap<string, FrameCodec> = codecsOfPlatform();
 
 function codecsOfPlatform(): Map<string, FrameCodec> {

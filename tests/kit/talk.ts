@@ -10,6 +10,7 @@ import type { Signer } from "../../crypto/mod.ts";
 import type { ServedOrder } from "../../repo/mod.ts";
 import type { Mode } from "../../repo/commit/genesis.ts";
 import type { Session } from "../../repo/commit/session.ts";
+import { Broadcast } from "../../sync/broadcast.ts";
 import { ClientConversation } from "../../sync/client_conversation.ts";
 import {
   type ClientOptions,
@@ -52,6 +53,7 @@ export class Serving {
   readonly session: Session;
   readonly order: ServedOrder;
   readonly witness: WitnessMaker;
+  readonly broadcast: Broadcast = new Broadcast();
 
   private constructor(place: Place, session: Session, order: ServedOrder) {
     this.place = place;
@@ -166,19 +168,20 @@ export class ServerSide extends Side {
       ...options,
     });
     this.#stop = port.onShareable(() =>
-      this.perform(this.core.shareable(port.name, this.moment))
+      this.perform(this.core.shareable(port.name, this))
     );
     this.perform(this.core.step({ is: "begin", ...this.moment }));
   }
 
   override hear(event: ConversationEvent): void {
     if (event.tell !== "opening") return;
-    const { place, order, witness } = this.serving;
+    const { place, order, witness, broadcast } = this.serving;
     const port = place.replica.port();
     const options = {
       rights: rights.read | rights.write,
       order,
       witness,
+      broadcast,
       ...this.#channel,
     };
     this.perform(this.core.opened(event.channel, port, options, this.moment));
