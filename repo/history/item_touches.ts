@@ -265,6 +265,20 @@ export class ItemTouches implements Marks {
     });
   }
 
+  /** Does a commit that touches an item stand first in the batch at an address, and in none before? */
+  isIn(body: number, commit: Position, item: ItemName): boolean {
+    return this.#reading(() => {
+      const places = this.#placesOf(hashItem(item.collection, item.id));
+      const from = lowerBound(places.count, (i) => places.at(i) >= body);
+      for (let i = from; i < places.count; i++) {
+        const spot = this.#spans.find(places.at(i));
+        if (spot.body !== body) return false;
+        if (isSame(spot, commit)) return true;
+      }
+      return false;
+    });
+  }
+
   /** The version vector of a commit: its ancestors and itself. */
   ancestorsOf({ chain, number }: Position): VersionVector {
     return this.#reading(() => {

@@ -18,6 +18,7 @@ import { limits } from "../../src/base/limits.ts";
 import { sized } from "../../tests/kit/tier.ts";
 import { hashId, PAGE, TOUCHES_AT } from "../checkpoint/layout.ts";
 import type { Position } from "../commit/commit.ts";
+import { CommitPages } from "./commit_pages.ts";
 import type { CommitReader } from "./commit_reader.ts";
 import type { Mode } from "../commit/genesis.ts";
 import { ItemTouches } from "./item_touches.ts";
@@ -183,7 +184,36 @@ function check(place: AuthorPlace, what: string): number {
     const one = commits[found % commits.length];
     if (one !== undefined && id.length > 1) checkPast(place, one, what);
   }
+  checkPages(place, 1 + found % 7);
   return found;
+}
+
+/** Pages of all commits are what the whole log says, wherever a page begins. */
+function checkPages({ replica: { commits } }: AuthorPlace, limit: number) {
+  const all: Position[] = [];
+  commits.each(({ batch, from }) => {
+    for (let i = from; i < batch.commits.length; i++) {
+      all.push({ chain: batch.chain, number: batch.first + i });
+    }
+  });
+  const pages = new CommitPages(commits, 64);
+  const page = (limit: number, before?: Position) => {
+    const found: Position[] = [];
+    pages.each(limit, before, ({ batch: { chain, first } }, i) => {
+      found.push({ chain, number: first + i });
+    });
+    return found;
+  };
+  const turned: Position[] = [];
+  do turned.unshift(...page(limit, turned[0])); while (
+    turned.length < all.length && turned.length > 0
+  );
+  deepEqual(turned, all, "pages of all commits");
+  const middle = all.length >> 1;
+  deepEqual(
+    page(3, all[middle]),
+    all.slice(Math.max(0, middle - 3), middle),
+  );
 }
 
 /** What a newer version of the app writes. */

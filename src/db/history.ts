@@ -3,7 +3,7 @@
  *
  * Read from the log. Where an index tells what touches an item (see
  * `repo/history/item_touches.ts`), only its commits are read; in a page, all are.
- * Commits of a repository are counted in one pass, and a page reads its own.
+ * A page of all commits reads its own.
  */
 
 import { getOrMake } from "../base/collections.ts";
@@ -102,19 +102,17 @@ export function repositoryHistory(
   const page = { limit, ...rest };
   if (item !== undefined) return itemHistory(replica, item, page);
   const before = checkPage(replica, page);
-  const pages = pagesOf(replica);
-  const end = before === undefined ? pages.count : pages.numberOf(before);
   const summaries: CommitSummary[] = [];
-  pages.each(Math.max(0, end - limit), end, (logged, i) => {
+  pagesOf(replica).each(limit, before, (logged, i) => {
     summaries.push(summary(replica, logged, i, () => true));
   });
   return summaries;
 }
 
-const counted = new WeakMap<Replica, CommitPages>();
+const turned = new WeakMap<Replica, CommitPages>();
 
 function pagesOf(replica: Replica): CommitPages {
-  return getOrMake(counted, replica, () => new CommitPages(replica.commits));
+  return getOrMake(turned, replica, () => new CommitPages(replica.commits));
 }
 
 function checkPage(
