@@ -2,6 +2,8 @@
 
 import { equal, ok } from "node:assert/strict";
 import { limits } from "../src/base/limits.ts";
+import { type DiskCalls, diskCalls } from "../src/storage/disk_calls.ts";
+import { diskStorageOver } from "../src/storage/disk_storage.ts";
 import { forge } from "./kit/forge.ts";
 import { until } from "./kit/patience.ts";
 import {
@@ -12,8 +14,8 @@ import {
   ROOT_SECRET,
 } from "./raw_peer.ts";
 import { frameOf, RawWire, upgradeText } from "./raw_wire.ts";
-import { clientOf } from "./server_clients.ts";
-import { ANN, type Place, withServer } from "./server_place.ts";
+import { clientOf, hasNote } from "./server_clients.ts";
+import { ANN, BOB, type Place, withServer } from "./server_place.ts";
 
 const REPOSITORY = "team/a";
 const SESSIONS = 4;
@@ -148,3 +150,82 @@ Deno.test("slow: a peer that asks for large answers and reads none gets few of t
     ok(sent < 16 * 1024 * 1024, `${sent} bytes were sent`);
     await ann.notes.create({ text: "meanwhile" }).synced;
   }));
+
+/** A disk that takes 5 ms a sync, and as long as it is told to where one is held. */
+class SlowDisk {
+  readonly path: string = Deno.makeTempDirSync();
+  /** Syncs that held up the thread. */
+  blocking = 0;
+  #held: (() => void)[] | undefined;
+
+  get storage() {
+    const real = diskCalls()!;
+    const calls: DiskCalls = {
+      ...real,
+      fdatasyncSync: () => {
+        this.blocking++;
+        const end = performance.now() + 5;
+        while (performance.now() < end);
+      },
+      fdatasync: (_file, done) => {
+        const end = () => done(null);
+        if (this.#held === undefined) setTimeout(end, 5);
+        else this.#held.push(end);
+      },
+    };
+    return diskStorageOver(calls, this.path);
+  }
+
+  /** How many syncs are held. */
+  get held(): number {
+    return this.#held?.length ?? 0;
+  }
+
+  hold(): void {
+    this.#held = [];
+  }
+
+  release(): void {
+    for (const end of this.#held ?? []) end();
+    this.#held = undefined;
+  }
+
+  [Symbol.dispose](): void {
+    Deno.removeSync(this.path, { recursive: true });
+  }
+}
+
+Deno.test("slow: nobody waits for the flush of somebody else, in whichever repository", async () => {
+  using disk = new SlowDisk();
+  await withServer(
+    { ...options, storage: disk.storage },
+    async ({ server }) => {
+      const { blocking } = disk;
+      await using ann = await clientOf(server, { token: ANN });
+      await using bob = await clientOf(server, { token: BOB });
+      for (let i = 0; i < 5; i++) {
+        const repository = `team/new-${i}`;
+        await using one = await clientOf(server, { token: ANN, repository });
+        await one.notes.create({ text: "1" }).synced;
+        await ann.notes.create({ text: `${i}` }).synced;
+      }
+      await hasNote(bob, "4");
+      equal(disk.blocking, blocking, "no flush has held up the thread");
+
+      await using peer = await RawPeer.opened(server, REPOSITORY);
+      disk.hold();
+      const late = ann.notes.create({ text: "held" });
+      await until(() => disk.held > 0, () => "a flush is under way");
+      peer.send({ is: "ping", token: 7 });
+      equal((await peer.hear("pong")).token, 7);
+      // Reading goes on in this repository and in others, for who comes anew, too.
+      await using reader = await RawPeer.opened(server, REPOSITORY);
+      await reader.hear("live");
+      await using other = await RawPeer.opened(server, "team/new-0");
+      await other.hear("live");
+      disk.release();
+      await late.synced;
+      await hasNote(bob, "held");
+    },
+  );
+});

@@ -4,7 +4,9 @@
  * Reads and writes name their place, so that each costs one system call.
  * Syncing blocks while the medium is quick, as a lone write then costs no more
  * than the flush, and leaves the thread free where it is slow, or where other
- * files are synced meanwhile: the medium then works on all of them at once.
+ * files are synced meanwhile: the medium then works on all of them at once. How
+ * quick it is was learned by all files of a storage: a server that opens one
+ * after the other does not stand still for each.
  *
  * Architecture invariant: a failed sync is final for this handle (law 12).
  */
@@ -31,20 +33,41 @@ export type FileCalls = Pick<
   | "writeSync"
 >;
 
+/** How quick a medium is, as far as lone syncs of its files have shown. */
+export class SyncPace {
+  #ms = 0;
+
+  /** May a sync block the thread? */
+  get isQuick(): boolean {
+    return this.#ms <= QUICK_SYNC_MS;
+  }
+
+  /** A lone sync took so long. */
+  measured(tookMs: number): void {
+    this.#ms += (tookMs - this.#ms) * ESTIMATE_WEIGHT;
+  }
+}
+
 export class DiskFile implements StorageFile {
   readonly #fs: FileCalls;
   readonly #descriptor: number;
   readonly #path: string;
-  #syncMs = 0;
+  readonly #pace: SyncPace;
   #flight: Promise<void> | undefined;
   #queued: Promise<void> | undefined;
   #failure: DatabaseError | undefined;
   #closed = false;
 
-  constructor(fs: FileCalls, descriptor: number, path: string) {
+  constructor(
+    fs: FileCalls,
+    descriptor: number,
+    path: string,
+    pace: SyncPace,
+  ) {
     this.#fs = fs;
     this.#descriptor = descriptor;
     this.#path = path;
+    this.#pace = pace;
   }
 
   size(): number {
@@ -107,14 +130,14 @@ export class DiskFile implements StorageFile {
   sync(isMet = false): Promise<void> | undefined {
     this.#checkWritable("sync");
     if (this.#flight !== undefined) return this.#syncAfter(this.#flight, isMet);
-    if (isMet || this.#syncMs > QUICK_SYNC_MS) return this.#launchSync(isMet);
+    if (isMet || !this.#pace.isQuick) return this.#launchSync(isMet);
     const start = performance.now();
     try {
       this.#fs.fdatasyncSync(this.#descriptor);
     } catch (cause) {
       throw this.#syncFailed(cause);
     }
-    this.#measured(start);
+    this.#pace.measured(performance.now() - start);
   }
 
   close(): void {
@@ -139,16 +162,11 @@ export class DiskFile implements StorageFile {
         this.#flight = undefined;
         if (cause) return reject(this.#syncFailed(cause));
         // What others made it wait for says nothing of a lone sync.
-        if (!isMet) this.#measured(start);
+        if (!isMet) this.#pace.measured(performance.now() - start);
         resolve();
       });
     });
     return this.#flight;
-  }
-
-  #measured(start: number): void {
-    const tookMs = performance.now() - start;
-    this.#syncMs += (tookMs - this.#syncMs) * ESTIMATE_WEIGHT;
   }
 
   #checkWritable(verb: string): void {

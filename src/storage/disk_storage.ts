@@ -8,7 +8,7 @@
 import { DatabaseError } from "../base/errors.ts";
 import { operatingSystem } from "../base/system.ts";
 import { type DiskCalls, diskCalls, type FolderEntry } from "./disk_calls.ts";
-import { DiskFile } from "./disk_file.ts";
+import { DiskFile, SyncPace } from "./disk_file.ts";
 import { type DiskLock, lockFile } from "./disk_lock.ts";
 import { storageFailure } from "./failure.ts";
 import { checkFileName, checkFolderName, noFolders } from "./names.ts";
@@ -58,6 +58,7 @@ class DiskStorage implements Storage {
   readonly #fs: DiskCalls;
   readonly #path: string;
   readonly #isReadOnly: boolean;
+  readonly #pace = new SyncPace();
   #lock: DiskLock | undefined;
 
   constructor(fs: DiskCalls, path: string, isReadOnly: boolean) {
@@ -77,7 +78,7 @@ class DiskStorage implements Storage {
       const descriptor = create
         ? fs.openSync(path, flags | O_CREAT, FILE_MODE)
         : fs.openSync(path, flags);
-      return new DiskFile(fs, descriptor, path);
+      return new DiskFile(fs, descriptor, path, this.#pace);
     } catch (cause) {
       if (!create && isMissing(cause)) return undefined;
       throw storageFailure(`open ${path}`, cause);

@@ -9,7 +9,7 @@ import {
 import { DatabaseError } from "../base/errors.ts";
 import fs from "node:fs";
 import { type DiskCalls, diskCalls } from "./disk_calls.ts";
-import { DiskFile, type FileCalls } from "./disk_file.ts";
+import { DiskFile, type FileCalls, SyncPace } from "./disk_file.ts";
 import { diskStorage, diskStorageOver } from "./disk_storage.ts";
 import { storageFailure } from "./failure.ts";
 import { Child } from "../../tests/kit/child.ts";
@@ -213,7 +213,8 @@ class SlowCalls implements FileCalls {
 
 function openSlow(path: string): { slow: SlowCalls; file: DiskFile } {
   const slow = new SlowCalls();
-  const file = new DiskFile(slow, fs.openSync(`${path}/slow`, "w+"), "slow");
+  const descriptor = fs.openSync(`${path}/slow`, "w+");
+  const file = new DiskFile(slow, descriptor, "slow", new SyncPace());
   return { slow, file };
 }
 
@@ -271,12 +272,32 @@ Deno.test("sync() leaves the thread once the medium is slow, one at a time", () 
     file.close();
   }));
 
+Deno.test("sync() of a file of a medium that others found slow leaves the thread at once", () =>
+  withFolder(async (path) => {
+    const slow = new SlowCalls();
+    const storage = diskStorageOver({
+      ...diskCalls()!,
+      fdatasyncSync: () => slow.fdatasyncSync(),
+      fdatasync: slow.fdatasync,
+    }, path);
+    const [one, other] = ["a", "b"].map((name) =>
+      storage.open(name, { create: true })!
+    );
+    equal(one!.sync(), undefined, "the first one is tried synchronously");
+    const flight = other!.sync();
+    ok(flight instanceof Promise, "nobody tries again");
+    await flight;
+    equal(slow.syncs, 2);
+    for (const file of [one, other]) file!.close();
+  }));
+
 Deno.test("sync() that meets others leaves the thread at once, so that they run side by side", () =>
   withFolder(async (path) => {
     const slow = new SlowCalls();
     // One fake behind two files counts what runs together.
+    const pace = new SyncPace();
     const files = ["a", "b"].map((name) =>
-      new DiskFile(slow, fs.openSync(`${path}/${name}`, "w+"), name)
+      new DiskFile(slow, fs.openSync(`${path}/${name}`, "w+"), name, pace)
     );
     const flights = files.map((file) => file.sync(true));
     equal(slow.running, 2);
