@@ -85,8 +85,8 @@ export interface RepositoryPort {
   readonly shareable: number;
   /** Are there void commits in a chain? */
   hasVoid(chain: string): boolean;
-  /** Does a commit say nothing here? */
-  isVoid(chain: string, number: number): boolean;
+  /** Does a commit, or do all up to `end`, say nothing here? */
+  isVoid(chain: string, number: number, end?: number): boolean;
   /** Where their author says that he gave up commits of a chain from `first` on, before `end`. */
   voidsOf(chain: string, first: number, end: number): FeedRecord[];
   /** What erased values of commits of a chain from `first` on, before `end`. */

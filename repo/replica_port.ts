@@ -129,8 +129,9 @@ export class ReplicaPort implements RepositoryPort {
     return this.#parts.loaded.graph.chain(chain)?.voids !== undefined;
   }
 
-  isVoid(chain: string, number: number): boolean {
-    return this.#parts.loaded.graph.chain(chain)?.voids?.has(number) === true;
+  isVoid(chain: string, number: number, end = number + 1): boolean {
+    const { graph } = this.#parts.loaded;
+    return graph.chain(chain)?.voids?.covers(number, end) === true;
   }
 
   voidsOf(chain: string, first: number, end: number): FeedRecord[] {

@@ -467,6 +467,51 @@ Deno.test("another author's commits that are revoked go where the server keeps t
   }
 });
 
+Deno.test("another author's commits that are void and revoked go, with what follows them, unless they were proved", async () => {
+  for (const isProved of [false, true]) {
+    const world = new ManualWorld();
+    const [place, other] = await Promise.all(
+      [1, 2].map((seed) => Place.open({ world, seed })),
+    ) as [Place, Place];
+    await other.write("void", "1");
+    const [mine, port] = [place.replica.port(), other.replica.port()];
+    const [theirs] = [...port.vector().keys()] as [string];
+    const why = { reason: "denied", rule: "", detail: "", kept: false };
+    other.replica.refuse(theirs, [{ number: 0, ...why }]);
+    await other.replica.durable();
+    mine.receive(port.credentials());
+    mine.receive(port.read(0, 10_000).records);
+    await place.write("own", "2"); // Or they came as one batch.
+    const { end } = other.replica.loaded.log;
+    await other.write("theirs", "1");
+    mine.receive(port.read(end, 10_000).records);
+    mine.settle();
+    await disks();
+    const before = meet(
+      world,
+      await Serving.open(world),
+      place,
+      () => undefined,
+    );
+    if (isProved) {
+      await before.settle();
+      await before.pass(limits.witnessMs);
+    }
+    before.end();
+    const { resume } = before.client;
+    const serving = await Serving.open(world);
+    const gate = ({ chain }: Batch) =>
+      chain === theirs ? refuse("revoked") : undefined;
+    const talk = meet(world, serving, place, gate, resume);
+    await talk.settle();
+    await talk.pass(limits.witnessMs);
+    assert.equal(place.text("theirs"), isProved ? "1" : undefined);
+    assert.equal(place.text("own"), "2");
+    assert.equal(serving.place.text("own"), isProved ? undefined : "2");
+    talk.end();
+  }
+});
+
 Deno.test("another author's commits that were proved stay, whatever a server says of them", async () => {
   const { place, again, theirs } = await relayed("denied", true);
   const [incident] = again.client.told("incident");

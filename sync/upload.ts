@@ -284,8 +284,13 @@ export class Upload {
   #isGoing(chain: string, messages: readonly MessageOf<"refuse">[]): boolean {
     const { port, watch } = this.#parts;
     const first = firstOf(messages);
-    return messages.every(isFinal) &&
-      (port.isVoid(chain, first) || watch.provedOf(chain) <= first);
+    const isProved = watch.provedOf(chain) > first;
+    if (isProved && !port.isVoid(chain, first)) return false;
+    // Of what says nothing there is nothing to keep, nor to decide on.
+    return messages.every((one) =>
+      isFinal(one) || !isProved && one.reason === "revoked" &&
+        port.isVoid(chain, one.number, one.number + one.count)
+    );
   }
 
   /** The log got a credential from the server. */
