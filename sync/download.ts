@@ -33,13 +33,6 @@ export interface DownloadParts {
   readonly place: Place | undefined;
 }
 
-/** Refusals for want of what comes before. */
-const BEFORE: ReadonlySet<string> = new Set([
-  "gap",
-  "missing-parent",
-  "unknown-session",
-]);
-
 /** Records on their way down. */
 export class Download {
   readonly #parts: DownloadParts;
@@ -231,11 +224,10 @@ export class Download {
     // What comes behind it may mean something else without it.
     if (reason === "unknown-kind") return line.fail("wrong-version", detail);
     if (["gap", "fork"].includes(reason) && doubts.of(chain)) return;
-    const isCut = this.#parts.place !== undefined && BEFORE.has(reason);
-    if (isCut || reason === "gap" || reason === "missing-parent") {
-      this.isMissing = true;
-    }
-    // A log that was set back may have given its positions to other records: vectors show who is wrong.
+    const isForged = isForgery(refusal);
+    const isCut = this.#parts.place !== undefined && !isForged;
+    this.isMissing ||= isCut || ["gap", "missing-parent"].includes(reason);
+    // Another life of the log may have had other records, or credentials, before that place: vectors show who is wrong.
     if (isCut) return;
     line.tell({
       tell: "incident",
@@ -244,7 +236,7 @@ export class Download {
       message: `The server sent a record that is refused here: ${reason}`,
       details: { chain, number, reason, detail },
     });
-    if (isForgery(refusal)) {
+    if (isForged) {
       line.fail("bad-message", `A record was refused: ${reason}`);
     }
   }

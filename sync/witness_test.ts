@@ -290,6 +290,31 @@ Deno.test("what a cursor left out is asked for by vector, and no record is blame
   again.end();
 });
 
+Deno.test("a revocation that a cursor left out is asked for by vector, and no record is blamed", async () => {
+  const { world, serving, place } = await start();
+  const author = talk(serving, place);
+  await place.write("a", "1");
+  await author.settle();
+  const other = await Place.open({ world, seed: 2 });
+  const first = talk(serving, other);
+  await first.settle();
+  const { resume } = first.client;
+  first.end();
+  // As another life of the server's log had it, of which the order says nothing.
+  const { session } = place.replica;
+  other.revoke(session, place.replica.port().vector());
+  await place.write("b", "1");
+  await author.settle();
+  author.end();
+  serving.place.revoke(session, place.replica.port().vector());
+  const again = talk(serving, other, resume);
+  await again.settle();
+  const kinds = again.client.told("incident").map(({ kind }) => kind);
+  assert.deepEqual(kinds, []);
+  assert.equal(other.text("b"), "1");
+  again.end();
+});
+
 Deno.test("a server that lacks what a replica believes it has is noticed, and given it", async () => {
   const { serving, place } = await start();
   for (let i = 0; i < 3; i++) await place.write(`a${i}`, "1");

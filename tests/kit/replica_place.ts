@@ -198,13 +198,16 @@ export class Place {
     return this.#editor.table.cellOf(id)?.item?.votes;
   }
 
-  /** A record of the root comes in that revokes a session. */
-  revoke({ signer }: Pick<Session, "signer">): void {
+  /** A record of the root comes in that revokes a session; its chains end at these lengths. */
+  revoke(
+    { signer }: Pick<Session, "signer">,
+    lengths: ReadonlyMap<string, number> = new Map(),
+  ): void {
     const port = this.replica.port();
     const { bytes } = issueRevocation({
       genesisId: port.genesisId,
       sessionKey: signer.publicKey,
-      cuts: new Map(),
+      cuts: new Map([...lengths].map(([chain, n]) => [chain.slice(32), n])),
       wall: this.world.now(),
       reason: "stolen",
     }, rootSigner);
