@@ -10,7 +10,6 @@
 import {
   getPublicKey,
   hashes,
-  Point,
   sign as nobleSign,
   verify as nobleVerify,
 } from "@noble/ed25519";
@@ -192,16 +191,4 @@ export function generateKeyPair(
   return { publicKey: createSigner(secretKey).publicKey, secretKey };
 }
 
-/**
- * Is the key one that anybody can sign for (a point of small order), or no
- * point at all? Such keys are refused once, when a certificate names them.
- */
-export function isWeakKey(publicKey: Uint8Array): boolean {
-  try {
-    return Point.fromBytes(publicKey, true).isSmallOrder();
-  } catch {
-    return true;
-  }
-}
-
-lateEd25519.provide({ createSigner, generateKeyPair });
+lateEd25519.provide({ createSigner, generateKeyPair, verify });

@@ -12,11 +12,13 @@ import {
   createSigner,
   ed25519With,
   generateKeyPair,
-  isWeakKey,
   nativeVerify,
   portable,
   verify,
 } from "./ed25519.ts";
+import { type Signature, webVerify } from "./signature.ts";
+import { isWeakKey } from "./weak_key.ts";
+import { subtleHere } from "./web_keys.ts";
 import rfc from "../tests/vectors/rfc8032.json" with { type: "json" };
 import { isTried, sized } from "../tests/kit/tier.ts";
 
@@ -186,7 +188,7 @@ Deno.test("edge points are the eight of small order in fourteen encodings", () =
   assert.equal(new Set(encodings.map((bytes) => toHex(bytes))).size, 14);
 });
 
-Deno.test("verify() gives noble's ZIP-215 verdict on every edge point, and native accepts a subset", () => {
+Deno.test("verify() gives noble's ZIP-215 verdict on every edge point, and native and WebCrypto accept subsets", async () => {
   const vectors = [
     ...smallOrderVectors(),
     ...mixedOrderVectors(),
@@ -207,6 +209,9 @@ Deno.test("verify() gives noble's ZIP-215 verdict on every edge point, and nativ
       !byNative || verdict,
       `native accepts what ZIP-215 does not: ${name}`,
     );
+    const asked: Signature = { signature, message, publicKey: key };
+    const byWeb = await webVerify(asked, subtleHere()!);
+    assert.ok(!byWeb || verdict, `WebCrypto accepts too much: ${name}`);
     accepted += Number(verdict);
     acceptedByNative += Number(byNative);
   }
@@ -302,6 +307,15 @@ Deno.test("generateKeyPair() takes 32 random bytes for its secret", () => {
   assert.equal(publicKey.length, 32);
 });
 
+/** What noble says of a key. */
+function isWeak(publicKey: Uint8Array): boolean {
+  try {
+    return Point.fromBytes(publicKey, true).isSmallOrder();
+  } catch {
+    return true;
+  }
+}
+
 Deno.test("isWeakKey() tells small order and undecodable keys from real ones", () => {
   for (const bytes of encodings) assert.ok(isWeakKey(bytes));
   assert.ok(isWeakKey(toLittleEndian(2n)), "2 is no y of the curve");
@@ -314,4 +328,15 @@ Deno.test("isWeakKey() tells small order and undecodable keys from real ones", (
   }
   const mixed = Point.BASE.multiply(9n).add(points[1]!).toBytes();
   assert.ok(!isWeakKey(mixed));
+  const { p } = Point.CURVE();
+  const ys = Array.from(
+    { length: 60 },
+    (_, i) => [BigInt(i), p - 1n - BigInt(i)],
+  );
+  for (const y of [...ys.flat(), 2n ** 255n - 1n, p + 1n, p + 3n]) {
+    for (const sign of [0n, 1n << 255n]) {
+      const bytes = toLittleEndian(y | sign);
+      assert.equal(isWeakKey(bytes), isWeak(bytes), toHex(bytes));
+    }
+  }
 });

@@ -11,7 +11,8 @@
  */
 
 export { sha256, sha256Into } from "./sha256.ts";
-export { createSigner, generateKeyPair, isWeakKey, verify } from "./ed25519.ts";
+export { createSigner, generateKeyPair, verify } from "./ed25519.ts";
+export { isWeakKey } from "./weak_key.ts";
 export type { KeyPair, SessionSigner, Signer } from "./keys.ts";
 export {
   generateWebKey,

@@ -22,15 +22,15 @@ export interface WebKeyPair {
   readonly key: WebKey;
 }
 
-/** What is used of `SubtleCrypto`; an app may have no DOM types. */
-export interface Subtle {
-  generateKey(
+/** What is used of `SubtleCrypto` to verify; an app may have no DOM types. */
+export interface WebVerifier {
+  importKey(
+    format: string,
+    bytes: Uint8Array,
     algorithm: string,
     extractable: boolean,
     usages: readonly string[],
-  ): Promise<unknown>;
-  exportKey(format: string, key: WebKey): Promise<unknown>;
-  sign(algorithm: string, key: WebKey, data: Uint8Array): Promise<ArrayBuffer>;
+  ): Promise<WebKey>;
   verify(
     algorithm: string,
     key: WebKey,
@@ -39,17 +39,29 @@ export interface Subtle {
   ): Promise<boolean>;
 }
 
+/** What is used of it to sign. */
+export interface Subtle extends Pick<WebVerifier, "verify"> {
+  generateKey(
+    algorithm: string,
+    extractable: boolean,
+    usages: readonly string[],
+  ): Promise<unknown>;
+  exportKey(format: string, key: WebKey): Promise<unknown>;
+  sign(algorithm: string, key: WebKey, data: Uint8Array): Promise<ArrayBuffer>;
+}
+
 /** Signed once with each new key: a platform is believed when it knows its own signature (law 6). */
 const EXAMPLE = encodeText("sheaf web key 1\n");
 
-function platform(): Subtle | undefined {
+/** The platform's; `undefined` where a page came over an insecure way. */
+export function subtleHere(): (Subtle & WebVerifier) | undefined {
   // Proof: the platform's own is a superset of what is used.
-  return crypto.subtle as unknown as Subtle | undefined;
+  return crypto.subtle as unknown as ReturnType<typeof subtleHere>;
 }
 
 /** Makes a key that cannot be read; `undefined` where the platform has none. */
 export async function generateWebKey(
-  subtle: Subtle | undefined = platform(),
+  subtle: Subtle | undefined = subtleHere(),
 ): Promise<WebKeyPair | undefined> {
   if (subtle === undefined) return undefined;
   try {
@@ -73,7 +85,7 @@ export async function generateWebKey(
 export function webSigner(
   key: WebKey,
   publicKey: Uint8Array,
-  subtle: Subtle | undefined = platform(),
+  subtle: Subtle | undefined = subtleHere(),
 ): SessionSigner {
   return {
     publicKey,

@@ -9,6 +9,7 @@
  * port hands out nothing else.
  */
 
+import type { Signature } from "../crypto/signature.ts";
 import type { Judged } from "./admission/admit.ts";
 import type { Parking } from "./admission/parking.ts";
 import type { Arrival, Gate } from "./admission/arrival.ts";
@@ -118,13 +119,19 @@ export interface RepositoryPort {
   ): FeedSlice;
   /**
    * May a record that was read from an address on leave for a server? Where a page
-   * of this device sealed it wrong, its chain ends before it, and `onShareable` tells.
+   * of this device sealed it wrong, its chain ends before it, and `onShareable` tells;
+   * so it does when that is found out that was not known, `undefined`.
    */
-  vouches?(record: FeedRecord, from: number): boolean;
+  vouches?(record: FeedRecord, from: number): boolean | undefined;
   /** May `read` begin at this address? False for what is no record's start. */
   isStart(address: number): boolean;
   /** Takes records through the door; `settle` makes them durable. */
   receive(arrivals: readonly Arrival[], options?: ReceiveOptions): Judged[];
+  /**
+   * The signatures that {@linkcode receive} is going to ask about, which a page
+   * has looked at before; `undefined` where that shows only then.
+   */
+  signaturesOf?(arrivals: readonly Arrival[]): Signature[] | undefined;
   /** Makes everything received durable soon, once for all who ask in this turn; then `onShareable` tells. */
   settle(): void;
   /**

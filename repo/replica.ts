@@ -8,6 +8,8 @@
  * Architecture invariant: visible at once, durable before shared (law 3).
  */
 
+import { lateEd25519 } from "../crypto/late_ed25519.ts";
+import type { Signature } from "../crypto/signature.ts";
 import { assert, DatabaseError } from "../src/base/errors.ts";
 import type { Decision } from "../src/schema/rule_types.ts";
 import type { Judged } from "./admission/admit.ts";
@@ -193,7 +195,7 @@ export class Replica {
     const { log, recovery: { survivors }, saved } = this.loaded;
     if (survivors.length === 0 && saved === undefined) await log.sync();
     else {
-      await lateRefusing.load();
+      await Promise.all([lateRefusing.load(), lateEd25519.load()]);
       this.#isReadmitting = true;
       await this.#entrance.readmit();
       const { salvage } = await import("./seldom.ts");
@@ -272,6 +274,11 @@ export class Replica {
       receive: (arrivals, ends) => this.#receive(arrivals, options, ends),
       cut: (cut) => this.cut([cut], "fork"),
     });
+  }
+
+  /** The signatures that {@linkcode receive} is going to ask about; `undefined` where that shows only then. */
+  signaturesOf(arrivals: Iterable<Arrival>): Signature[] | undefined {
+    return this.#entrance.signaturesOf(arrivals);
   }
 
   #receive(

@@ -7,11 +7,12 @@
  * nothing else is handed out.
  */
 
+import { isSettled, settle, type Signature } from "../crypto/signature.ts";
 import { assert } from "../src/base/errors.ts";
 import { NumberRanges } from "../src/base/number_ranges.ts";
 import type { Judged } from "./admission/admit.ts";
 import type { Arrival } from "./admission/arrival.ts";
-import { verifyBatch } from "./admission/signature_check.ts";
+import { sealOf, verifyBatch } from "./admission/signature_check.ts";
 import { batchIn, decodeBatch } from "./commit/batch.ts";
 import { isTakenUnsigned } from "./commit/credentials.ts";
 import { stubbedBytes } from "./commit/stubs.ts";
@@ -48,7 +49,7 @@ export interface ReplicaPortParts {
   readonly sharing: Sharing;
   readonly writer: Pick<Writer, "ownKeys" | "session" | "failure" | "written">;
   readonly replica:
-    & Pick<RepositoryPort, "receive" | "refuse" | "cut">
+    & Pick<RepositoryPort, "receive" | "signaturesOf" | "refuse" | "cut">
     & {
       flush(): void;
       readonly isClosed: boolean;
@@ -187,8 +188,8 @@ export class ReplicaPort implements RepositoryPort {
     return this.#feed.read(from, shareable, bytesMax, seamOf);
   }
 
-  vouches(record: FeedRecord, from: number): boolean {
-    const { loaded, replica, writer } = this.#parts;
+  vouches(record: FeedRecord, from: number): boolean | undefined {
+    const { loaded, replica, writer, sharing } = this.#parts;
     const { kind, chain, first, bytes, next } = record;
     const isOfPages = replica.device.isLending &&
       kind === recordKind.signedBatch &&
@@ -197,6 +198,14 @@ export class ReplicaPort implements RepositoryPort {
     if (before === undefined) return true;
     const batch = decodeBatch(bytes, true);
     const { genesisId, commits } = loaded;
+    if (!isSettled()) {
+      const seal = sealOf(batch, before, genesisId, commits.erased);
+      if (!isSettled(seal)) {
+        // Where even our own code could not be loaded, whatever comes next asks again.
+        void settle([seal]).then(() => isSettled(seal) && sharing.tell());
+        return undefined;
+      }
+    }
     const verdict = verifyBatch(batch, before, genesisId, commits.erased);
     if (!("refused" in verdict)) return true;
     // Neighbours were joined under the seal of the last one: that one ends it.
@@ -220,6 +229,10 @@ export class ReplicaPort implements RepositoryPort {
     options: ReceiveOptions = {},
   ): Judged[] {
     return this.#parts.replica.receive(arrivals, options);
+  }
+
+  signaturesOf(arrivals: readonly Arrival[]): Signature[] | undefined {
+    return this.#parts.replica.signaturesOf?.(arrivals);
   }
 
   settle(): void {

@@ -1,5 +1,6 @@
 import { deepEqual, equal, notDeepEqual, ok, throws } from "node:assert/strict";
 import fc from "fast-check";
+import { lateEd25519 } from "../crypto/late_ed25519.ts";
 import { memoryStorage } from "../src/storage/memory_storage.ts";
 import { countReads } from "../tests/kit/counted_reads.ts";
 import { faultyStorage } from "../tests/kit/faulty_storage.ts";
@@ -471,4 +472,26 @@ Deno.test("vector, counts and log say the same of what may be shared, at every s
     { numRuns: 40, seed: 5 },
   );
   ok(cuts > 40);
+});
+
+Deno.test("a port does not vouch for a seal that nobody has looked at, and tells when that is done", async () => {
+  const place = await Place.open({ lent: "new" });
+  await place.write("a", "1");
+  const port = place.replica.port();
+  const record = port.read(0, 1 << 20).records.find(({ count }) => count > 0)!;
+  const { code } = lateEd25519;
+  lateEd25519.by(() => Promise.resolve(code));
+  const heard = listen(port);
+  try {
+    lateEd25519.provide(undefined);
+    equal(port.vouches!(record, 0), undefined);
+    await turns();
+    equal(heard.told, 1);
+  } finally {
+    lateEd25519.provide(code);
+  }
+  equal(port.vouches!(record, 0), true);
+  record.bytes[record.bytes.length - 1]! ^= 1;
+  equal(port.vouches!(record, 0), false);
+  heard.end();
 });

@@ -6,6 +6,7 @@
  * itself is shown and waits for somebody.
  */
 
+import { isSettled, settle } from "../crypto/signature.ts";
 import type { RepositoryPort } from "../repo/port.ts";
 import { limits } from "../src/base/limits.ts";
 import type { World } from "../src/base/world.ts";
@@ -173,6 +174,8 @@ export class SyncClient {
       tell: (event) => this.#tell(event),
       ended: (end) => this.#ended(end),
       sign: (message) => session.sign(message),
+      ready: (frame) =>
+        isSettled() ? undefined : settle(core.signaturesOf(frame)),
       broke: (error) => this.#options.report?.(error),
       moved: (way, bytes) => this.#options.frame?.(way, bytes),
     });

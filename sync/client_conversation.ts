@@ -12,12 +12,14 @@
 import type { RepositoryName } from "../repo/commit/genesis.ts";
 import type { RepositoryPort } from "../repo/port.ts";
 import { sessionKeyOf } from "../repo/commit/commit.ts";
-import { equalBytes } from "../src/base/bytes.ts";
+import type { Signature } from "../crypto/signature.ts";
+import { equalBytes, readable } from "../src/base/bytes.ts";
 import { limits } from "../src/base/limits.ts";
 import { ClientChannel } from "./conversation_channel.ts";
 import type { ClientOptions, Input, Moment, Output } from "./conversation.ts";
 import type { PeerSession } from "./proof.ts";
 import { Line } from "./line.ts";
+import { decodeMessage } from "./message_codec.ts";
 import {
   features,
   type Foreign,
@@ -31,6 +33,7 @@ import {
   clientMessage,
   isProved,
   serverMessage,
+  signaturesOfProof,
 } from "./proof.ts";
 import { PartBudget, SendWindow } from "./window.ts";
 import type { ResumeState } from "./resume.ts";
@@ -66,6 +69,24 @@ export class ClientConversation {
       else if (input.is === "time") this.#tick();
       else if (input.is === "signed") this.#signed(input.signature);
       else this.#frame(input.bytes);
+    });
+  }
+
+  /** The signatures that a frame is going to be asked about; `undefined` where that shows only then. */
+  signaturesOf(frame: Uint8Array): Signature[] | undefined {
+    return readable(() => {
+      const message = decodeMessage(frame);
+      if (message.is === "welcome" && this.#hello !== undefined) {
+        const { certificates, signature } = message;
+        const signed = this.#welcomed(this.#hello);
+        return signaturesOfProof(certificates, signature, signed);
+      }
+      const isOfChannel = this.#server !== undefined && "channel" in message;
+      const channel = isOfChannel
+        ? this.#channels.get(message.channel)
+        : undefined;
+      if (channel === undefined) return [];
+      return channel.signaturesOf(message as ServerWord, this.#server!);
     });
   }
 
@@ -173,7 +194,7 @@ export class ClientConversation {
     hello: MessageOf<"hello">,
   ): PeerSession | undefined {
     const line = this.#line;
-    const { rootKey, session } = this.#options;
+    const { rootKey } = this.#options;
     const { window, heartbeatMs, certificates, signature } = message;
     const server = checkCertificates(certificates, rootKey);
     if ("refused" in server) {
@@ -184,9 +205,7 @@ export class ClientConversation {
       line.fail("bad-certificate", "Its certificate may not issue");
       return undefined;
     }
-    const nonces = { server: hello.nonce, client: this.#nonce };
-    const signed = serverMessage(nonces, rootKey, session.publicKey);
-    if (!isProved(signature, signed, server)) {
+    if (!isProved(signature, this.#welcomed(hello), server)) {
       line.fail("bad-proof", "The signature is not of this server");
       return undefined;
     }
@@ -198,6 +217,13 @@ export class ClientConversation {
       Math.max(HEARTBEAT_MS_MIN, heartbeatMs),
     );
     return server;
+  }
+
+  /** What a server signs to this client. */
+  #welcomed(hello: MessageOf<"hello">): Uint8Array {
+    const { rootKey, session } = this.#options;
+    const nonces = { server: hello.nonce, client: this.#nonce };
+    return serverMessage(nonces, rootKey, session.publicKey);
   }
 
   /**

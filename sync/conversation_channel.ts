@@ -10,6 +10,8 @@ import { decodeCertificate } from "../repo/commit/certificate.ts";
 import { sessionKeyOf } from "../repo/commit/commit.ts";
 import type { RepositoryName } from "../repo/commit/genesis.ts";
 import type { RepositoryPort } from "../repo/port.ts";
+import { signatureOf } from "../repo/admission/signature_check.ts";
+import type { Signature } from "../crypto/signature.ts";
 import { equalBytes } from "../src/base/bytes.ts";
 import { limits } from "../src/base/limits.ts";
 import { ChannelWatch } from "./channel_watch.ts";
@@ -20,9 +22,11 @@ import { Download, lackingOf } from "./download.ts";
 import type { Line } from "./line.ts";
 import type { MessageOf, ServerWord } from "./message.ts";
 import { isAmong, Outbox } from "./outbox.ts";
+import { receiptIn, receiptLayout } from "./receipt.ts";
 import { emptyResume, type ResumeState, usableCursor } from "./resume.ts";
 import { Upload } from "./upload.ts";
 import type { PartBudget } from "./window.ts";
+import { witnessLayout } from "./witness.ts";
 
 /** Refusals that belong together come within this; then they are acted on. */
 const GATHER_MS = 50;
@@ -136,6 +140,44 @@ export class ClientChannel {
     this.#started = start.from;
     line.send({ is: "open", channel, name, genesisId, start });
     return true;
+  }
+
+  /**
+   * The signatures that a message is going to be asked about; `undefined` where
+   * that shows only then. A part is not put together twice.
+   */
+  signaturesOf(
+    message: ServerWord,
+    server: PeerSession,
+  ): Signature[] | undefined {
+    const ways = this.#ways;
+    if (ways === undefined) return [];
+    const { port } = this.#parts;
+    const { epoch, down } = ways;
+    switch (message.is) {
+      case "records":
+        return port.signaturesOf?.(message.records);
+      case "part":
+        return message.offset + message.bytes.length < message.total
+          ? []
+          : undefined;
+      case "witness":
+        return [
+          signatureOf(witnessLayout, witnessLayout.decode(message.witness)),
+        ];
+      case "live":
+      case "ack": {
+        const told = message.is === "live" && message.progress?.place ||
+          down.told;
+        const { receipt } = message;
+        if (!(receipt && (receipt.place ?? told))) return [];
+        const way = { epoch, told: told! };
+        const said = receiptIn(port, receipt, way, server);
+        return [signatureOf(receiptLayout, said.receipt)];
+      }
+      default:
+        return [];
+    }
   }
 
   /** Deals with a message on this channel. */

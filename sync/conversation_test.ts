@@ -59,6 +59,30 @@ Deno.test("a conversation makes both sides equal, says so, and is quiet then", a
   both.end();
 });
 
+Deno.test("what a client is going to ask of signatures it says before: of proofs, seals, credentials, receipts and witnesses", async () => {
+  const { serving, place } = await start();
+  await place.write("a", "1");
+  await serving.place.write("b", "2");
+  const both = talk(serving, place);
+  await both.settle();
+  await both.pass(limits.witnessMs);
+  const { asked } = both.client;
+  assert.ok(asked.length >= 6, "two of the welcome, one of each other kind");
+  const domains = new Set(asked.map(({ message }) => domainOf(message)));
+  for (
+    const said of ["prove server", "seal", "certificate", "receipt", "witness"]
+  ) assert.ok(domains.has(`sheaf ${said}`), said);
+  assert.equal(both.client.isSurprised, false);
+  assert.deepEqual(both.client.told("incident"), []);
+  both.end();
+});
+
+/** For whom something was signed. */
+function domainOf(message: Uint8Array): string {
+  const [text] = new TextDecoder("latin1").decode(message).split(/ \d+\n/);
+  return text!;
+}
+
 Deno.test("a single commit travels at once in a live conversation, and is acknowledged", async () => {
   const { serving, place } = await start();
   const both = talk(serving, place);

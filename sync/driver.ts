@@ -31,6 +31,8 @@ export interface DriverEvents {
   sign?(message: Uint8Array): Uint8Array | Promise<Uint8Array>;
   /** A fault of ours that ended the connection. */
   broke?(error: unknown): void;
+  /** What a frame waits for before the conversation has it; `undefined`: nothing. */
+  ready?(frame: Uint8Array): Promise<void> | undefined;
   /** A frame that came (`in`) or went; it must not be changed or kept. */
   moved?(way: "in" | "out", frame: Uint8Array): void;
 }
@@ -47,6 +49,8 @@ export class Driver<C extends Core> {
   #isOver = false;
   #asks: ((core: C) => Output[])[] = [];
   #isRunning = false;
+  /** The last thing from the wire that waits. */
+  #waiting: Promise<void> | undefined;
 
   /**
    * @param core the conversation
@@ -93,10 +97,28 @@ export class Driver<C extends Core> {
     this.#transport.listen({
       frame: (bytes) => {
         this.#events.moved?.("in", bytes);
-        this.run((core) => core.step({ is: "frame", bytes, ...this.moment }));
+        this.#inOrder(
+          () => this.#events.ready?.(bytes),
+          () =>
+            this.run((core) =>
+              core.step({ is: "frame", bytes, ...this.moment })
+            ),
+        );
       },
-      ended: (end) => this.#end(end),
+      ended: (end) => this.#inOrder(() => undefined, () => this.#end(end)),
     });
+  }
+
+  /** Does what the wire brings in its order: each, and what it waits for, after what came before. */
+  #inOrder(ready: () => Promise<void> | undefined, act: () => void): void {
+    const before = this.#waiting;
+    const ahead = before === undefined ? ready() : before.then(ready);
+    if (ahead === undefined) return act();
+    const waiting = ahead.then(act).catch((error) => this.#broke(error))
+      .finally(() => {
+        if (this.#waiting === waiting) this.#waiting = undefined;
+      });
+    this.#waiting = waiting;
   }
 
   /**

@@ -30,7 +30,7 @@ class Script {
 function start(
   answer: (input: Input) => Output[],
   tell = () => {},
-  sign?: DriverEvents["sign"],
+  more: Pick<DriverEvents, "sign" | "ready"> = {},
 ) {
   const world = new ManualWorld();
   const wire = memoryWire();
@@ -46,7 +46,7 @@ function start(
     tell,
     ended: (end) => ends.push(end),
     broke: (error) => faults.push(error),
-    ...(sign && { sign }),
+    ...more,
   });
   return { world, wire, got, ends, core, driver, faults };
 }
@@ -90,7 +90,7 @@ function signing(how: string) {
         ? [frame(...input.signature)]
         : [frame(1), { do: "sign", message }],
     () => {},
-    sign,
+    { sign },
   );
   const wait = async () => {
     if (how === "never") reject(new Error("The key is gone"));
@@ -186,4 +186,23 @@ Deno.test("who does not read what is said is closed before memory fills", () => 
   assert.equal(ends[0]?.code, "too-slow");
   const { buffered } = wire.ends[0];
   assert.ok(buffered <= limits.bufferedBytesMax + limits.frameBytesMax);
+});
+
+Deno.test("what a frame waits for holds back all that the wire brings behind it, its end too", async () => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const waits = [undefined, promise, undefined];
+  const { wire, core, driver, ends } = start(() => [], () => {}, {
+    ready: () => waits.shift(),
+  });
+  driver.start();
+  const [, other] = wire.ends;
+  for (let i = 0; i < 3; i++) other.send(Uint8Array.of(i));
+  other.close("shutting-down", "");
+  await turns();
+  assert.deepEqual(core.inputs, ["begin", "frame"]);
+  assert.deepEqual(ends, []);
+  resolve();
+  await turns();
+  assert.deepEqual(core.inputs, ["begin", "frame", "frame", "frame"]);
+  assert.deepEqual(ends.map(({ code }) => code), ["shutting-down"]);
 });

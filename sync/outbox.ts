@@ -285,8 +285,13 @@ export class Outbox {
         if (this.#dueMs > 0) return undefined;
       }
       this.#options.order?.note(slice.order);
-      const found = this.#fit(slice, from, room);
-      if (found === "blocked") return this.#block();
+      let found = this.#fit(slice, from, room);
+      if (found === "unsure") {
+        // Joined with what comes behind it, it might never be what was looked at.
+        slice = this.#port.read(from, 1);
+        found = this.#fit(slice, from, room);
+      }
+      if (found === "blocked" || found === "unsure") return this.#block();
       this.#position = found?.next ?? slice.next;
       if (found !== undefined) return found.outgoing;
       if (slice.next <= from) return undefined;
@@ -320,7 +325,11 @@ export class Outbox {
     { records: read, next }: FeedSlice,
     start: number,
     room: number,
-  ): "blocked" | { outgoing: Outgoing; next: number } | undefined {
+  ):
+    | "blocked"
+    | "unsure"
+    | { outgoing: Outgoing; next: number }
+    | undefined {
     const records: WireRecord[] = [];
     const whole: SentRecord[] = [];
     let bytes = 0;
@@ -328,9 +337,13 @@ export class Outbox {
     for (const one of read) {
       if (this.#isLacking(one)) {
         const record = this.#lackingOf(one);
-        if (this.#port.vouches?.(record, from) === false) {
-          if (records.length === 0) return "blocked";
-          return { outgoing: { records, whole }, next: from };
+        const port = this.#port;
+        const isVouched = !port.vouches || port.vouches(record, from);
+        if (isVouched !== true) {
+          if (records.length > 0) {
+            return { outgoing: { records, whole }, next: from };
+          }
+          return isVouched === undefined ? "unsure" : "blocked";
         }
         for (const ahead of this.#aheadOf(record)) {
           bytes += ahead.bytes.length + RECORD_BYTES;

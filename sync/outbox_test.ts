@@ -1,6 +1,7 @@
 import { deepEqual, equal, ok } from "node:assert/strict";
 import type { Arrival } from "../repo/admission/arrival.ts";
 import { batchIn, decodeBatch } from "../repo/commit/batch.ts";
+import type { FeedRecord } from "../repo/port.ts";
 import { isBatch, recordKind } from "../repo/log/format.ts";
 import { Place, SlowStorage } from "../tests/kit/replica_place.ts";
 import { Outbox } from "./outbox.ts";
@@ -26,6 +27,39 @@ Deno.test("Outbox.next() forgets at the end of the log what both sides have, and
   const faithful = new Outbox(options);
   equal(faithful.next(10_000), undefined);
   equal(faithful.countOf(chain), count);
+});
+
+Deno.test("Outbox.next() sends as joined what is known to be sealed well, one by one what is not, and waits for the first", async () => {
+  const place = await Place.open();
+  for (const id of ["a", "b", "c"]) await place.write(id, "1");
+  const own = place.replica.port();
+  const known = new Set<string>();
+  const vouches = ({ count }: FeedRecord, from: number) =>
+    count === 0 || known.has(`${count} at ${from}`) || undefined;
+  const port = new Proxy(own, {
+    get: (port, name) => {
+      if (name === "vouches") return vouches;
+      const value = Reflect.get(port, name, port);
+      return typeof value === "function" ? value.bind(port) : value;
+    },
+  });
+  const next = (outbox: Outbox) => {
+    const sent = outbox.next(10_000);
+    if (sent === undefined || !("records" in sent)) return undefined;
+    return sent.records.filter(({ kind }) => isBatch(kind)).map((one) =>
+      decodeBatch(one.bytes, true).commits.length
+    );
+  };
+  const outbox = new Outbox({ port, from: 0, credentials: false });
+  deepEqual(next(outbox), [], "a certificate");
+  equal(next(outbox), undefined);
+  ok(outbox.isBlocked && !outbox.isDone);
+  known.add(`1 at ${outbox.position}`);
+  deepEqual(next(outbox), [1], "the first alone, as the three are not known");
+  equal(next(outbox), undefined);
+  known.add(`2 at ${outbox.position}`);
+  deepEqual(next(outbox), [2], "the others joined, as they are known");
+  ok(outbox.isDone);
 });
 
 Deno.test("Outbox.rewind() reads again from where it was, as soon as what stands before is durable", async () => {

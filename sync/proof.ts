@@ -7,14 +7,18 @@
 
 import {
   type Certificate,
+  certificateLayout,
   Certificates,
   decodeCertificate,
 } from "../repo/commit/certificate.ts";
-import { verify } from "../crypto/ed25519.ts";
+import { type Signature, verify } from "../crypto/signature.ts";
 import type { SessionSigner } from "../crypto/keys.ts";
 import { concatBytes, encodeText } from "../src/base/bytes.ts";
 import { type Refusal, refuse } from "../src/base/errors.ts";
-import { checkCertificate } from "../repo/admission/signature_check.ts";
+import {
+  checkCertificate,
+  signatureOf,
+} from "../repo/admission/signature_check.ts";
 
 const CLIENT_DOMAIN = encodeText("sheaf prove client 1\n");
 const SERVER_DOMAIN = encodeText("sheaf prove server 1\n");
@@ -97,6 +101,23 @@ export function checkCertificates(
   }
   const { sessionKey: key, user, claims, mayIssue, notBefore, notAfter } = own;
   return { key, user, claims, mayIssue, notBefore, notAfter, certificates };
+}
+
+/**
+ * What it takes to check certificates, own first, and what their session signed.
+ *
+ * @throws {SyntaxError} where they are none
+ */
+export function signaturesOfProof(
+  certificates: readonly Uint8Array[],
+  signature: Uint8Array,
+  message: Uint8Array,
+): Signature[] {
+  const chain = certificates.map(decodeCertificate);
+  const asked = chain.map((one) => signatureOf(certificateLayout, one));
+  const publicKey = chain[0]?.sessionKey;
+  if (publicKey !== undefined) asked.push({ signature, message, publicKey });
+  return asked;
 }
 
 /** Did this session sign the message? */

@@ -13,9 +13,9 @@
 
 import type { ChainEnd } from "../repo/graph/graph.ts";
 import type { RepositoryPort } from "../repo/port.ts";
-import { SignedLayout } from "../repo/commit/signed_record.ts";
+import { type Signed, SignedLayout } from "../repo/commit/signed_record.ts";
 import { isSigned } from "../repo/admission/signature_check.ts";
-import { concatBytes, toHex } from "../src/base/bytes.ts";
+import { concatBytes, readable, toHex } from "../src/base/bytes.ts";
 import {
   bytes,
   copied,
@@ -111,6 +111,28 @@ function statementOf(
   return { genesisId, epoch, position, commits, digest, order, wall };
 }
 
+/**
+ * A receipt as it was signed, and what it names, of what was sent of it.
+ *
+ * @throws {SyntaxError} where it is none
+ */
+export function receiptIn(
+  port: Pick<RepositoryPort, "genesisId" | "digestOf">,
+  { place, wall, summary, signature }: SentReceipt,
+  { epoch, told }: { readonly epoch: Uint8Array; readonly told: Place },
+  { key }: PeerSession,
+): {
+  readonly receipt: WitnessFields & Signed;
+  readonly named: Map<string, ChainEnd>;
+} {
+  const named = readSummary(summary);
+  const at = place ?? told;
+  const said = statementOf(port, { epoch, at, wall, summary, ends: named });
+  const { unsigned } = receiptLayout.begin(said, key);
+  const receipt = receiptLayout.decode(concatBytes(unsigned, signature));
+  return { receipt, named };
+}
+
 /** What became of a receipt. */
 export interface Taken {
   /** What it names; `undefined`: it is none of this server, this repository, this epoch or this place. */
@@ -180,7 +202,7 @@ export class Receipts {
 
   /** Takes what a server sent; `epoch` and `told` are of its channel. */
   take(
-    { place, wall, summary, signature }: SentReceipt,
+    sent: SentReceipt,
     { epoch, told, nowMs }: {
       readonly epoch: Uint8Array;
       readonly told: Place;
@@ -189,23 +211,17 @@ export class Receipts {
     },
     server: PeerSession,
   ): Taken {
+    const { place, wall, summary } = sent;
     const at = place ?? told;
     const none = { named: undefined, at };
     const isDated = server.notBefore <= wall && wall <= server.notAfter &&
       wall <= nowMs + limits.clockAheadMsMax;
     if (summary.length > limits.receiptBytesMax || !isDated) return none;
-    let named: Map<string, ChainEnd>;
-    try {
-      named = readSummary(summary);
-    } catch (error) {
-      if (!(error instanceof SyntaxError)) throw error;
-      return none;
-    }
-    const said = statementOf(this.#port, {
-      ...{ epoch, at, wall, summary, ends: named },
-    });
-    const { unsigned } = receiptLayout.begin(said, server.key);
-    const receipt = receiptLayout.decode(concatBytes(unsigned, signature));
+    const said = readable(() =>
+      receiptIn(this.#port, sent, { epoch, told }, server)
+    );
+    if (said === undefined) return none;
+    const { receipt, named } = said;
     if (!isSigned(receiptLayout, receipt)) return none;
     const { certificates } = server;
     const evidence = {

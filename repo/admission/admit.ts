@@ -18,6 +18,7 @@
  * have been checked: each peer has a parking of its own, dropped with the peer.
  */
 
+import type { Signature } from "../../crypto/signature.ts";
 import { type Refusal, refuse, refuseAt } from "../../src/base/errors.ts";
 import { compareHlc, type Hlc } from "../../src/base/hlc.ts";
 import { limits } from "../../src/base/limits.ts";
@@ -47,10 +48,10 @@ import { retiredBy } from "../commit/retirement.ts";
 import type { Mode } from "../commit/genesis.ts";
 import type { Graph } from "../graph/graph.ts";
 import { isBatch, recordKind } from "../log/format.ts";
-import { checkCredential } from "./credential_check.ts";
+import { checkCredential, signatureOfCredential } from "./credential_check.ts";
 import type { Parking } from "./parking.ts";
 import { batchLeft } from "../redaction/erased.ts";
-import { verifyBatch } from "./signature_check.ts";
+import { sealOf, verifyBatch } from "./signature_check.ts";
 
 const KNOWN: Verdict = { verdict: "known" };
 const NOT_LATER = "A commit is not later than its predecessor";
@@ -413,6 +414,46 @@ export function checkGate(batch: Batch, nowMs: number): Refusal | undefined {
   const detail = `It is ${Math.round(ahead)} ms ahead of the server's clock: ` +
     new Date(nowMs).toISOString();
   return refuseAt(first + at, isFar ? "bad-clock" : "early", detail);
+}
+
+/**
+ * The signatures that arrivals are going to be judged by, one after the other;
+ * `undefined` where that shows only then.
+ */
+export function signaturesOf(
+  arrivals: Iterable<Arrival>,
+  knowledge: Knowledge,
+): Signature[] | undefined {
+  const { mode, graph, genesisId, credentials } = knowledge;
+  if (mode !== "default") return [];
+  const { redactions } = credentials;
+  const asked: Signature[] = [];
+  const ends = new Map<string, { length: number; id: Uint8Array }>();
+  for (const { kind, bytes } of arrivals) {
+    if (isCredential(kind)) {
+      const credential = decodeCredential(kind, bytes);
+      if (credentials.has(credential)) continue;
+      const signature = signatureOfCredential(credential);
+      if (signature === undefined) return undefined;
+      asked.push(signature);
+    } else if (kind === recordKind.signedBatch) {
+      const batch = decodeBatch(bytes, true);
+      const { chain, first, commits } = batch;
+      const from = (ends.get(chain)?.length ?? graph.lengthOf(chain)) - first;
+      const known = Math.min(from, commits.length);
+      const isOther = known > 0 &&
+        (ends.has(chain) || knowledge.countEqual(batch, known) < known);
+      if (isOther) return undefined; // What a fork costs is asked of its whole batch.
+      if (from >= commits.length) continue;
+      const id = ends.get(chain)?.id ?? graph.idBefore(chain, first + from);
+      const isErased = batchLeft(redactions, batch) !== batch;
+      if (from < 0 || id === undefined || isErased) return undefined;
+      const seal = sealOf(batch, id, genesisId, redactions, from);
+      asked.push(seal);
+      ends.set(chain, { length: first + commits.length, id: seal.lastId });
+    }
+  }
+  return asked;
 }
 
 export interface Judged {

@@ -11,6 +11,7 @@ import { NumberRanges } from "../../src/base/number_ranges.ts";
 import { erase } from "../../src/schema/erasure.ts";
 import { hashInStub, isErased, isStub } from "../../src/schema/stub.ts";
 import type {
+  Credential,
   CredentialName,
   CredentialOf,
   Credentials,
@@ -32,7 +33,9 @@ import { type Redaction, redactionLayout } from "../commit/redaction.ts";
 import { isOf } from "../redaction/erased.ts";
 import { type Statement, statementLayout } from "../commit/statement.ts";
 import { type Void, voidLayout, type Voids } from "../commit/void.ts";
-import { checkCertificate, isSigned } from "./signature_check.ts";
+import { checkCertificate, isSigned, signatureOf } from "./signature_check.ts";
+import type { Signature } from "../../crypto/signature.ts";
+import { certificateLayout } from "../commit/certificate.ts";
 
 export interface CredentialContext {
   readonly genesisId: Uint8Array;
@@ -57,6 +60,29 @@ const checks: {
   retirement: checkRetirement,
   statement: checkStatement,
 };
+
+/**
+ * What its check is going to ask of signatures; `undefined` for a redaction, which
+ * changes what is asked of others.
+ */
+export function signatureOfCredential(
+  { what, one }: Credential,
+): Signature | undefined {
+  switch (what) {
+    case "certificate":
+      return signatureOf(certificateLayout, one);
+    case "revocation":
+      return signatureOf(revocationLayout, one);
+    case "void":
+      return signatureOf(voidLayout, one);
+    case "retirement":
+      return signatureOf(retirementLayout, one);
+    case "statement":
+      return signatureOf(statementLayout(one.kind), one);
+    case "redaction":
+      return undefined;
+  }
+}
 
 /** Is the credential sound, and is there room for it? `undefined` when it is so. */
 export function checkCredential<Name extends CredentialName>(

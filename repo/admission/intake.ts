@@ -8,7 +8,8 @@
  * becomes known only through the door (law 2).
  */
 
-import { admit, type Judged } from "./admit.ts";
+import type { Signature } from "../../crypto/signature.ts";
+import { admit, type Judged, signaturesOf } from "./admit.ts";
 import { Parking } from "./parking.ts";
 import type {
   AdmitBatch,
@@ -116,6 +117,14 @@ export class Intake {
     const judged = this.#receive(arrivals, knowledge, options, ends);
     this.#connect();
     return judged;
+  }
+
+  /** The signatures that arrivals are going to be judged by; `undefined` where that shows only then. */
+  signaturesOf(arrivals: Iterable<Arrival>): Signature[] | undefined {
+    if (this.#loaded.salvage !== undefined) return undefined;
+    this.#parts.flush();
+    this.#commits.hashAll();
+    return signaturesOf(arrivals, this.#knowledge);
   }
 
   /** As {@linkcode receiveBack}. */

@@ -3,7 +3,9 @@
  * loaded with them.
  */
 
-import { isWeakKey, verify } from "../../crypto/ed25519.ts";
+import { type Signature, verify } from "../../crypto/signature.ts";
+import { isWeakKey } from "../../crypto/weak_key.ts";
+import { equalBytes } from "../../src/base/bytes.ts";
 import { type Refusal, refuse } from "../../src/base/errors.ts";
 import {
   type Batch,
@@ -21,6 +23,38 @@ import {
 import { sessionKeyOf } from "../commit/commit.ts";
 import type { Signed, SignedLayout } from "../commit/signed_record.ts";
 
+/** What a batch's seal is over. */
+interface Sealed {
+  readonly previousId: Uint8Array;
+  readonly from: number;
+  readonly lastId: Uint8Array<ArrayBuffer>;
+}
+
+/** Of batches, by their bytes, whose seals were looked at before they are judged: none is hashed twice. */
+const seen = new WeakMap<Uint8Array, Sealed>();
+
+/** The seal of a signed batch over the commits from index `from` on, which is looked at before it is judged. */
+export function sealOf(
+  batch: Batch,
+  previousId: Uint8Array,
+  genesisId: Uint8Array,
+  erased: ErasedPayloads,
+  from = 0,
+): Signature & Pick<Sealed, "lastId"> {
+  const lastId = hashBatch(batch, previousId, erased, from);
+  seen.set(batch.bytes, { previousId: previousId.slice(), from, lastId });
+  return sealOver(batch, genesisId, lastId);
+}
+
+function sealOver(
+  { chain, seal }: Batch,
+  genesisId: Uint8Array,
+  lastId: Sealed["lastId"],
+): Signature & Pick<Sealed, "lastId"> {
+  const message = sealMessage(genesisId, chain, lastId);
+  return { lastId, message, signature: seal!, publicKey: sessionKeyOf(chain) };
+}
+
 /**
  * Checks the seal of a signed batch over the commits from index `from` on, the
  * ones before it being known already; the result is the last id.
@@ -33,10 +67,15 @@ export function verifyBatch(
   from = 0,
 ): Uint8Array<ArrayBuffer> | Refusal {
   if (batch.seal === undefined) return refuse("unsigned");
-  const lastId = hashBatch(batch, previousId, erased, from);
-  const message = sealMessage(genesisId, batch.chain, lastId);
-  const sound = verify(batch.seal, message, sessionKeyOf(batch.chain));
-  return sound ? lastId : refuse("bad-signature");
+  const known = seen.get(batch.bytes);
+  const isKnown = known?.from === from &&
+    equalBytes(known.previousId, previousId);
+  const lastId = isKnown
+    ? known.lastId
+    : hashBatch(batch, previousId, erased, from);
+  const { message, publicKey } = sealOver(batch, genesisId, lastId);
+  const isSound = verify(batch.seal, message, publicKey);
+  return isSound ? lastId : refuse("bad-signature");
 }
 
 /** Is the certificate sound, and is there room for it? `undefined` when it is. */
@@ -66,6 +105,14 @@ export function checkSigned(certificate: Certificate): Refusal | undefined {
   return isSigned(certificateLayout, certificate)
     ? undefined
     : refuse("bad-signature", "Its issuer did not sign it");
+}
+
+/** What an issuer says to have signed. */
+export function signatureOf<Said extends object>(
+  layout: SignedLayout<Said>,
+  record: Signed,
+): Signature {
+  return { ...layout.signedPart(record), publicKey: record.issuerKey };
 }
 
 /** Did its issuer sign a record? Whether he may is the caller's question. */

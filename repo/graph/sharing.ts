@@ -211,7 +211,7 @@ export class Sharing {
     }
     if (count === held.length) this.#held = [];
     else held.splice(0, count);
-    this.#tell();
+    this.tell();
   }
 
   #release({ chain, length }: Held): void {
@@ -220,7 +220,8 @@ export class Sharing {
     if (--lag.held === 0) this.#lags.delete(chain);
   }
 
-  #tell(): void {
+  /** Has who shares look again, soon. */
+  tell(): void {
     if (this.#listeners.size === 0 || this.#isTelling) return;
     this.#isTelling = true;
     queueMicrotask(() => {

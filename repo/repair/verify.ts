@@ -9,6 +9,7 @@
  * nothing is encoded anew (law 1).
  */
 
+import { settle } from "../../crypto/signature.ts";
 import { equalBytes } from "../../src/base/bytes.ts";
 import {
   type DatabaseError,
@@ -118,6 +119,7 @@ export async function verifyReplica(
   pause: () => Promise<void>,
 ): Promise<VerifyReport> {
   const { log } = loaded;
+  if (loaded.mode === "default") await settle(undefined);
   const total = log.sealed; // What lacks its seal is not whole yet.
   const check = new LogCheck(loaded);
   let at = 0;

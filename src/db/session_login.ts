@@ -11,7 +11,12 @@ import { DatabaseError } from "../base/errors.ts";
 import { limits } from "../base/limits.ts";
 import type { World } from "../base/world.ts";
 import { type Certificate, decodeCertificate } from "../../repo/mod.ts";
-import { checkSigned } from "../../repo/admission/signature_check.ts";
+import { certificateLayout } from "../../repo/commit/certificate.ts";
+import {
+  checkSigned,
+  signatureOf,
+} from "../../repo/admission/signature_check.ts";
+import { settle } from "../../crypto/signature.ts";
 import type { Prover } from "../../sync/proof.ts";
 import { loginTo } from "../../sync/transport/login.ts";
 import {
@@ -97,14 +102,14 @@ export class SessionLogin {
       ...(known !== undefined && { certificate: known.bytes }),
     }, signal);
     if (given !== "key-taken") {
-      const certificate = readCertificate(given, key.signer.publicKey);
+      const certificate = await readCertificate(given, key.signer.publicKey);
       if (known === undefined || isAlike(known, certificate)) {
         return await this.#use(key, given, signal);
       }
     }
     const next = await this.#keyring.newKey();
     const other = await login(this.#question(next, credentials), signal);
-    readCertificate(other, next.signer.publicKey);
+    await readCertificate(other, next.signer.publicKey);
     await this.#use(next, other as LoginAnswer, signal);
   }
 
@@ -226,15 +231,16 @@ function isAlike(a: Certificate, b: Certificate): boolean {
     a.mayIssue === b.mayIssue;
 }
 
-function readCertificate(
+async function readCertificate(
   answer: LoginAnswer | "key-taken",
   sessionKey: Uint8Array,
-): Certificate {
+): Promise<Certificate> {
   try {
     const given = answer === "key-taken"
       ? []
       : [answer.certificate, ...answer.issuers ?? []].map(decodeCertificate);
     const [own] = given;
+    await settle(given.map((one) => signatureOf(certificateLayout, one)));
     const isSigned = given.every((one) => checkSigned(one) === undefined);
     if (own && isSigned && equalBytes(own.sessionKey, sessionKey)) return own;
   } catch (cause) {

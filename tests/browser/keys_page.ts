@@ -5,7 +5,8 @@
  * @module
  */
 
-import { isWebKey } from "../../crypto/mod.ts";
+import { lateEd25519 } from "../../crypto/late_ed25519.ts";
+import { isWebKey } from "../../crypto/web_keys.ts";
 import { fromHex, toHex } from "../../src/base/bytes.ts";
 import { openFiles } from "../../src/db/open_files.ts";
 import type { Database } from "../../src/db/face.ts";
@@ -120,6 +121,17 @@ export async function sync(url: string, token: string, text: string) {
   db!.connect(url, { session: { token } });
   const repo = await db!.repository("team/a");
   await repo.collection(Note).create({ text }).synced;
+}
+
+/** Waits for a note of somebody else; was our own code loaded for that, or anything before? */
+export async function heard(text: string): Promise<boolean> {
+  const notes = (await db!.repository("team/a")).collection(Note);
+  const { promise, resolve } = Promise.withResolvers<void>();
+  using _live = notes.where({ text }).subscribe(({ rows }) => {
+    if (rows.length > 0) resolve();
+  });
+  if (notes.where({ text }).count() === 0) await promise;
+  return lateEd25519.isLoaded;
 }
 
 /** Removes the vault behind the database's back. */

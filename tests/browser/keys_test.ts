@@ -75,22 +75,28 @@ browserTest("a vault that is gone costs a new key, and nothing else", {
   deepEqual([third.isLost, third.publicKey], [false, second.publicKey]);
 });
 
-browserTest("a server certifies such a key and verifies what it signed", {
-  entries,
-}, async (place) => {
-  await withServer({ origins: ["*"] }, async ({ server }) => {
-    const tab = await place.open<Page>("page");
-    const { isHidden, isCertified } = await tab.call(
-      "open",
-      toHex(server.rootKey),
-    );
-    deepEqual([isHidden, isCertified], [true, false]);
-    await tab.call("sync", server.url, ANN, "from the page");
-    await using bob = await clientOf(server, { token: BOB });
-    await hasNote(bob, "from the page");
-    await hasNote(bob, "hello");
-    const { ok: sound, signatures } = await bob.repo.verify();
-    equal(sound, true);
-    ok(signatures >= 1);
-  });
-});
+browserTest(
+  "a server certifies such a key and verifies what it signed, and the page all of the server's without a code of our own",
+  {
+    entries,
+  },
+  async (place) => {
+    await withServer({ origins: ["*"] }, async ({ server }) => {
+      const tab = await place.open<Page>("page");
+      const { isHidden, isCertified } = await tab.call(
+        "open",
+        toHex(server.rootKey),
+      );
+      deepEqual([isHidden, isCertified], [true, false]);
+      await tab.call("sync", server.url, ANN, "from the page");
+      await using bob = await clientOf(server, { token: BOB });
+      await hasNote(bob, "from the page");
+      await hasNote(bob, "hello");
+      await bob.notes.create({ text: "from Bob" });
+      equal(await tab.call("heard", "from Bob"), false, "WebCrypto verified");
+      const { ok: sound, signatures } = await bob.repo.verify();
+      equal(sound, true);
+      ok(signatures >= 1);
+    });
+  },
+);

@@ -5,7 +5,11 @@
  * @module
  */
 
+import { ok } from "node:assert/strict";
 import "./audits.ts";
+import { lateEd25519 } from "../../crypto/late_ed25519.ts";
+import type { Signature } from "../../crypto/signature.ts";
+import { toHex } from "../../src/base/bytes.ts";
 import type { Signer } from "../../crypto/mod.ts";
 import type { ServedOrder } from "../../repo/mod.ts";
 import type { Mode } from "../../repo/commit/genesis.ts";
@@ -209,11 +213,40 @@ export class ServerSide extends Side {
   }
 }
 
-/** The client's side. */
+/** What was asked of signatures while something ran, and found good. */
+export function goodAsked(run: () => void): Signature[] {
+  const { code } = lateEd25519;
+  const asked: Signature[] = [];
+  lateEd25519.provide({
+    ...code,
+    verify(signature, message, publicKey) {
+      const isGood = code.verify(signature, message, publicKey);
+      if (isGood) asked.push({ signature, message, publicKey });
+      return isGood;
+    },
+  });
+  try {
+    run();
+  } finally {
+    lateEd25519.provide(code);
+  }
+  return asked;
+}
+
+function textOf({ signature, message, publicKey }: Signature): string {
+  return [signature, message, publicKey].map(toHex).join();
+}
+
+/** The client's side: what a frame has it ask of signatures it can say before. */
 export class ClientSide extends Side {
   readonly core: ClientConversation;
   readonly place: Place;
   readonly #prover: ServerProver;
+  /** Good signatures that it asked about. */
+  readonly asked: Signature[] = [];
+  readonly #said = new Set<string>();
+  /** Could it once not say before what it would ask? */
+  isSurprised = false;
   readonly #stop: () => void;
 
   constructor(
@@ -241,7 +274,16 @@ export class ClientSide extends Side {
 
   /** Gives it a frame. */
   frame(bytes: Uint8Array): void {
-    this.perform(this.core.step({ is: "frame", bytes, ...this.moment }));
+    const ahead = this.core.signaturesOf(bytes);
+    const asked = goodAsked(() =>
+      this.perform(this.core.step({ is: "frame", bytes, ...this.moment }))
+    );
+    this.asked.push(...asked);
+    for (const one of ahead ?? []) this.#said.add(textOf(one));
+    const isSaid = asked.every((one) => this.#said.has(textOf(one)));
+    // What it could not say before has its code loaded: from then on it need not.
+    this.isSurprised ||= ahead === undefined;
+    ok(isSaid || this.isSurprised, "a signature was asked for unannounced");
   }
 
   /** Gives it a message. */
