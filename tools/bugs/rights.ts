@@ -225,12 +225,9 @@ export const rightsBugs: readonly Bug[] = [
     breaks:
       "After an honest first batch anybody can write in somebody else's name",
     file: "repo/admission/signature_check.ts",
-    before:
-      `  const sound = verify(batch.seal, message, sessionKeyOf(batch.chain));
-  return sound`,
-    after: `  const sound = batch.first > 0 ||
-    verify(batch.seal, message, sessionKeyOf(batch.chain));
-  return sound`,
+    before: `  const isSound = verify(batch.seal, message, publicKey);`,
+    after: `  const isSound = batch.first > 0 ||
+    verify(batch.seal, message, publicKey);`,
     foundBy: ["repo/admission/admit_test.ts"],
   },
   {
