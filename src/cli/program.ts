@@ -20,6 +20,7 @@ import { runExplain } from "./commands/explain.ts";
 import { runExport } from "./commands/export.ts";
 import { runHistory } from "./commands/history.ts";
 import { runImport } from "./commands/import.ts";
+import { frameworks, runInit, runtimes } from "./commands/init.ts";
 import { runKeys } from "./commands/keys.ts";
 import { runQuery } from "./commands/query.ts";
 import { runRedact } from "./commands/redact.ts";
@@ -247,6 +248,21 @@ const commands: readonly Described[] = [
     ],
     examples: ["certify redactor.key --user privacy --days 30 --data ./data"],
     run: runCertify,
+  },
+  {
+    usage: "init [folder]",
+    description: "Make an app: offline first, with a server, rules and tests.",
+    options: [
+      option("--framework <name>", "what the page is made with (asked)")
+        .choices(frameworks),
+      option("--runtime <name>", "what runs its server (this one)")
+        .choices(runtimes),
+      option("--sheaf <source>", "version, tarball or folder of Sheaf"),
+      debug,
+    ],
+    notes: "\nFiles that are there already are left as they are.\n",
+    examples: ["init my-app --framework react"],
+    run: runInit,
   },
   {
     usage: "explain <message>",

@@ -15,9 +15,21 @@ const root = new URL("../../", import.meta.url).pathname;
 /** What is published as it is. */
 const TEXTS = ["README.md", "LICENSE", "CHANGELOG.md"];
 
+const CREATE_NAME = "@sheaf/create";
+
 const BIN = `#!/usr/bin/env node
 import "../dist/cli.js";
 `;
+
+const CREATE = `#!/usr/bin/env node
+// \`npm create @sheaf\` is \`sheaf init\`.
+process.argv.splice(2, 0, "init");
+const sheaf = import.meta.resolve("@sheaf/sheaf/package.json");
+await import(new URL("bin/sheaf.js", sheaf).href);
+`;
+
+/** What \`sheaf init\` makes apps of. */
+const TEMPLATE = "tools/release/template";
 
 /** A package that was made. */
 export interface Packed {
@@ -45,7 +57,16 @@ export async function buildPackage(
     `${JSON.stringify(made, null, 2)}\n`,
   );
   Deno.writeTextFileSync(`${folder}/bin/sheaf.js`, BIN, { mode: 0o755 });
+  copyFolder(`${root}${TEMPLATE}`, `${folder}/dist/template`);
   return made;
+}
+
+function copyFolder(from: string, to: string): void {
+  Deno.mkdirSync(to, { recursive: true });
+  for (const { name, isDirectory } of Deno.readDirSync(from)) {
+    const copy = isDirectory ? copyFolder : Deno.copyFileSync;
+    copy(`${from}/${name}`, `${to}/${name}`);
+  }
 }
 
 /** Makes the package in an empty folder: `package/`, and the tarball beside it. */
@@ -58,6 +79,7 @@ export async function pack(target: string): Promise<Packed> {
   const tarball = `${target}/${tarballName()}`;
   // As npm does it, which a machine with Deno or Bun alone has not.
   await run(target, "tar", "-czf", tarball, "package");
+  await packCreate(`${target}/create`);
   return {
     folder,
     tarball,
@@ -65,6 +87,30 @@ export async function pack(target: string): Promise<Packed> {
     tarballBytes: Deno.statSync(tarball).size,
     dependencies: Object.keys(made["dependencies"] as object),
   };
+}
+
+/** Makes `@sheaf/create`, as `npm create` asks for it. */
+async function packCreate(target: string): Promise<void> {
+  const folder = `${target}/package`;
+  Deno.mkdirSync(folder, { recursive: true });
+  const { name, version, license } = config;
+  const made = {
+    name: CREATE_NAME,
+    version,
+    description: "Makes an app with Sheaf",
+    license,
+    type: "module",
+    engines: { node: ">=20" },
+    bin: { create: "create.js" },
+    dependencies: { [name]: version },
+  };
+  const text = `${JSON.stringify(made, null, 2)}\n`;
+  Deno.writeTextFileSync(`${folder}/package.json`, text);
+  Deno.writeTextFileSync(`${folder}/create.js`, CREATE, { mode: 0o755 });
+  Deno.copyFileSync(`${root}LICENSE`, `${folder}/LICENSE`);
+  const tarball = `${target}/../${tarballName(CREATE_NAME)}`;
+  await run(target, "tar", "-czf", tarball, "package");
+  Deno.removeSync(target, { recursive: true });
 }
 
 function countFiles(folder: string): number {
@@ -75,6 +121,6 @@ function countFiles(folder: string): number {
   return count;
 }
 
-function tarballName(): string {
-  return `${config.name.replace(/^@[^/]+\//, "")}-${config.version}.tgz`;
+function tarballName(name = config.name): string {
+  return `${name.replace(/^@[^/]+\//, "")}-${config.version}.tgz`;
 }
