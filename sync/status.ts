@@ -58,6 +58,7 @@ export interface Incident {
     | "bad-record"
     | "restore-incomplete"
     | "wrong-kind"
+    | "counter-overflow"
     | "not-enforced"
     | "salt-mismatch"
     | "clock";

@@ -104,6 +104,7 @@ export class Transaction {
   put(table: Table, operation: Operation, before: Cell | undefined): Cell {
     this.#check();
     this.#checkBefore(table, operation.id, before);
+    checkLife(operation);
     if (this.#judge !== undefined) {
       this.#ask(this.#judge, table, operation, before);
       this.#checkBefore(table, operation.id, before); // A rule is foreign code, too.
@@ -259,6 +260,15 @@ function applyDraft(
     table.put(cell, ordinal);
     list?.push({ ordinal, before, after: cell.item });
   }
+}
+
+/** Fails where an item has been deleted and created again too often: a server would refuse it. */
+function checkLife({ what, id, generation, shape }: Operation): void {
+  if (what !== "create" || generation <= limits.relayGenerationMax) return;
+  throw new DatabaseError(
+    "value-too-large",
+    `Cannot create ${shape.collection} ${id} ${generation} times: take another id`,
+  );
 }
 
 /** Fails where a transaction's callback gave a promise. */

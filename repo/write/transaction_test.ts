@@ -1,4 +1,5 @@
 import { deepEqual, equal, throws } from "node:assert/strict";
+import { limits } from "../../src/base/limits.ts";
 import { PatchWriter } from "../../src/schema/patch_codec.ts";
 import type { Operation, Shape } from "../../src/schema/patch.ts";
 import type { ItemChange } from "../../src/schema/source.ts";
@@ -184,4 +185,21 @@ Deno.test("a transaction that is over takes nothing any more", () => {
     equal(table.size, 0);
     equal(table.reservedOrdinalOf("late"), -1);
   }
+});
+
+Deno.test("put() refuses a create past the last life that a server takes, and takes that one", () => {
+  const table = tableOf();
+  const create = (generation: number) =>
+    ({
+      what: "create",
+      shape,
+      id: "a",
+      generation,
+      item: { id: "a" },
+    }) as const;
+  const tx = begin();
+  const last = tx.put(table, create(limits.relayGenerationMax), undefined);
+  deepEqual(last.item, { id: "a" });
+  const over = () => tx.put(table, create(last.generation + 1), last);
+  throws(over, { code: "value-too-large" });
 });

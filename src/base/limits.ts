@@ -46,7 +46,7 @@ export const limits = {
   keyBytesMax: 1_024,
   /** Generations of one item: each delete and create begins one. */
   generationMax: 2 ** 32 - 1,
-  /** Lives of an item that a relay takes, which cannot ask whether the one before was: far from the last that can be written. */
+  /** Lives of an item that are written, and taken by a relay, which cannot ask whether the one before was. */
   relayGenerationMax: 2 ** 20,
   /** Version number of a schema. */
   schemaVersionMax: 2 ** 31 - 1,

@@ -1,11 +1,14 @@
-import { deepEqual, equal, ok } from "node:assert/strict";
+import { deepEqual, equal, ok, throws } from "node:assert/strict";
 import {
+  type Database,
   defineSchema,
   field,
   memoryStorage,
   openDatabase,
   type Storage,
 } from "../../mod.ts";
+import { MemoryServer } from "../../tests/kit/memory_server.ts";
+import { until } from "../../tests/kit/patience.ts";
 import { fold } from "../schema/merge.ts";
 import type { Operation, Shape } from "../schema/patch.ts";
 import { createView } from "../schema/view.ts";
@@ -55,6 +58,55 @@ Deno.test("a field that changed its kind is an incident that names it, once", as
     ],
   );
   ok(incidents[0]?.message.startsWith('"task.rank" holds values'));
+});
+
+const Tally = defineSchema("tally", { votes: field.counter() });
+
+Deno.test("a counter that devices bring past what numbers hold together reads alike on each, and is an incident that names it", async () => {
+  await using server = new MemoryServer({ users: { t: "ann" } });
+  const { connector, login, rootKey } = server;
+  const most = Number.MAX_SAFE_INTEGER;
+  const storages = [memoryStorage(), memoryStorage(), memoryStorage()];
+  const open = (storage: Storage) =>
+    openDatabase({ storage, rootKey, schemas: [Tally] });
+  const seen: unknown[] = [];
+  const look = async (db: Database) => {
+    const repository = await db.repository("one");
+    const tallies = repository.collection(Tally);
+    const over = { code: "value-too-large" };
+    throws(() => tallies.update("a", { votes: { increment: 1 } }), over);
+    const { incidents } = repository.sync.status;
+    const told = incidents.map(({ kind, details }) => [kind, details]);
+    seen.push([tallies.get("a")!.votes, told]);
+    return tallies;
+  };
+  {
+    const devices = await Promise.all(storages.map(open));
+    const repositories = await Promise.all(
+      devices.map((db) => db.repository("one")),
+    );
+    for (const [i, repository] of repositories.entries()) {
+      const tallies = repository.collection(Tally);
+      if (i < 2) tallies.upsert({ id: "a", votes: most });
+    }
+    for (const db of devices) {
+      db.connect(connector, { session: { token: "t" }, login });
+    }
+    for (const repository of repositories) {
+      const tallies = repository.collection(Tally);
+      const isThere = () => tallies.get("a")?.votes === 2 * most;
+      await until(isThere, "both increments");
+    }
+    for (const db of devices) (await look(db), await db.close());
+  }
+  const details = { collection: "tally", field: "votes", id: "a" };
+  const one = [2 * most, [["counter-overflow", details]]];
+  deepEqual(seen, [one, one, one]);
+  await using again = await open(storages[2]!);
+  const tallies = await look(again);
+  deepEqual(seen.at(-1), one, "also after a reopening");
+  tallies.update("a", { votes: { increment: -most } });
+  equal(tallies.get("a")!.votes, most);
 });
 
 const parts = (kind: "string" | "number", version: number) => {

@@ -381,7 +381,7 @@ export function widened(
   return new WideCell(after, isWide ? cell.base : cell.item!, since, show);
 }
 
-/** A copy, where it reads nothing that is shown later, and nothing is new or hidden. */
+/** A copy, where it reads nothing that is shown later, and nothing is new, hidden or to be told. */
 function copyWith(
   item: Item,
   { registers, states }: Changed,
@@ -397,7 +397,8 @@ function copyWith(
   }
   for (const [name, state] of states) {
     const isPlain = Object.hasOwn(draft, name) && !state.isShownLater &&
-      view.fits(name, state.merge);
+      view.fits(name, state.merge) &&
+      (state.merge !== "counter" || !state.isOver);
     if (!isPlain) return undefined;
     draft[name] = state.show();
   }

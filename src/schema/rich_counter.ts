@@ -19,6 +19,11 @@ export class CounterState {
   show(): number {
     return Number(this.total);
   }
+
+  /** Is it shown rounded? */
+  get isOver(): boolean {
+    return !Number.isSafeInteger(this.show());
+  }
 }
 
 const empty = /* @__PURE__ */ new CounterState(0n);

@@ -27,8 +27,15 @@ export function isPartlyLater(item: Item): boolean {
   return later.has(item);
 }
 
-/** Hears of a field that holds what is none of its kind, or elements that are none of their kind. */
-export type OnUnfit = (field: SchemaField, element?: FieldKind) => void;
+/**
+ * Hears of a field that holds what is none of its kind, or elements that are none
+ * of their kind, or of an item whose counter went past what numbers hold.
+ */
+export type OnUnfit = (
+  field: SchemaField,
+  element?: FieldKind,
+  uncounted?: string,
+) => void;
 
 export interface RowPlan {
   /** What every item of the shape begins as: a clone of this. */
@@ -236,6 +243,10 @@ export class View {
 
   #putState(draft: DraftItem, name: string, state: RichState): void {
     if (!this.fitsAsWritten(name, state.merge)) return;
+    const field = this.#fieldOf(name);
+    if (field && state.merge === "counter" && state.isOver) {
+      this.#unfit?.(field, undefined, draft.id);
+    }
     const engine = this.engineOf(name);
     const get = () => this.#checked(name, state.show(engine));
     if (!state.isShownLater) draft[name] = get();

@@ -40,6 +40,7 @@ function blamesFor(
   if (kind === "relay-refused") return ["wipe", "revoke", `copy ${client}`];
   // Without rules who writes a field first decides what it is: a villain may, also where a server lost what was there.
   if (kind === "wrong-kind" && !hasRules) return ["wipe", "villain"];
+  if (kind === "counter-overflow" && !hasRules) return ["villain"];
   // A disk that is put in place twice goes on twice with one epoch.
   if (kind === "server-rolled-back" || kind === "server-forked") {
     return ["replaced"];
