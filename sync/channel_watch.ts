@@ -195,11 +195,7 @@ export class ChannelWatch {
         position: at.position,
         receipt: shown(evidence!),
         ...(isOther(newest) && {
-          witness: shown({
-            ...evidence!,
-            statement: newest!.bytes,
-            summary: NOTHING,
-          }),
+          witness: this.#shownWitness(newest!.bytes, evidence!),
         }),
       },
     );
@@ -416,8 +412,11 @@ export class ChannelWatch {
   }
 
   /** A witness alone, for who compares it with another one of its position. */
-  #shownWitness(statement: Uint8Array, { certificates }: PeerSession): string {
-    return shown({ statement, certificates, summary: NOTHING });
+  #shownWitness(
+    statement: Uint8Array,
+    { certificates }: Pick<PeerSession, "certificates">,
+  ): string {
+    return shown({ statement, certificates, summary: NOTHING, path: [] });
   }
 
   /** Takes a witness that this server sent about its present epoch. */
@@ -507,7 +506,7 @@ export class ChannelWatch {
     const { certificates } = server;
     // No frame takes a longer one: an older proof is better than none.
     if (summary.length <= limits.summaryBytesMax) {
-      const proved = { statement: bytes, certificates, summary };
+      const proved = { statement: bytes, certificates, summary, path: [] };
       this.#kept = { witness: bytes, proved };
       this.#ends = undefined;
       this.#receipts.settle((chain) => this.provedOf(chain));

@@ -20,6 +20,7 @@ import type { ResumeState } from "./resume.ts";
 import type { PartBudget } from "./window.ts";
 import type { Incident } from "./status.ts";
 import type { Broadcast } from "./broadcast.ts";
+import type { ReceiptDesk } from "./receipt.ts";
 import type { Witness, WitnessSource } from "./witness.ts";
 
 /** When an input happens. */
@@ -207,6 +208,8 @@ export interface ServerChannelOptions {
   readonly witness?: WitnessSource;
   /** One for all channels of a repository. */
   readonly broadcast?: Broadcast;
+  /** One for all channels of a repository: signs receipts. */
+  readonly receipts: ReceiptDesk;
   /** Asked once of every sound new batch (law 7). */
   readonly gate?: Gate;
   /** Keeps pieces back of chains that a server had accepted before it lost them. */

@@ -6,7 +6,12 @@
 import { type ChainEnd, digestOfSummary } from "../repo/graph/graph.ts";
 import type { RepositoryPort } from "../repo/port.ts";
 import { decodeFile } from "../src/base/layout.ts";
-import { type Evidence, evidenceFile, receiptLayout } from "./receipt.ts";
+import {
+  type Evidence,
+  evidenceFile,
+  receiptLayout,
+  rootOver,
+} from "./receipt.ts";
 import { readSummary } from "./summary.ts";
 import { checkProof, type Witness, witnessLayout } from "./witness.ts";
 
@@ -46,7 +51,9 @@ export function checkEvidence(
     ...{ rootKey, genesisId, isRevoked },
     // Without a summary it shows the order alone.
     digestOf: (bytes: Uint8Array) =>
-      bytes.length > 0 ? digestOfSummary(genesisId, bytes) : digest,
+      bytes.length > 0
+        ? rootOver(digestOfSummary(genesisId, bytes), evidence.path)
+        : digest,
   };
   for (const type of ["receipt", "witness"] as const) {
     const layout = type === "receipt" ? receiptLayout : witnessLayout;

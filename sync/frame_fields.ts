@@ -17,6 +17,7 @@ import {
   type Field,
   fixed,
   flagged,
+  list,
   struct,
   textUpTo,
   u48,
@@ -83,12 +84,17 @@ export const place = struct({ position: count, order: copied(32) });
 /** See {@linkcode place}. */
 export type Place = ValueOf<typeof place>;
 
+/** The way up in a tree: the hash beside each step. */
+export const hashes = list(copied(32), limits.receiptPathMax);
+
 /** What a receipt says on the wire: what both sides know already is not said. */
 export const receiptFields = struct({
   /** Where it was given; nothing: at the place that was told last. */
   place: flagged(place),
   /** The server's wall clock. */
   wall: u48,
+  /** What was signed together with it: the hashes beside its way up. */
+  path: hashes,
   /** Of the chains that it names. */
   summary: bytes,
   signature: fixed(64),

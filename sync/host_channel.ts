@@ -91,7 +91,8 @@ export class HostChannel {
     if (!this.#stands()) return;
     const { rights: given, gate, wants } = access;
     const { driver, channel, name, peer, hooks, event } = this.#parts;
-    const { hosted, witness, broadcast, room, followers } = repository;
+    const { hosted, witness, receipts, broadcast, room, followers } =
+      repository;
     const { port, order, enforced } = hosted;
     this.#repository = repository;
     followers.add(this.#push);
@@ -103,6 +104,7 @@ export class HostChannel {
         enforced,
         witness,
         broadcast,
+        receipts,
         gate: gate ?? ((...asked) => hooks.gate?.(peer, name, ...asked)),
         wants: wants ?? ((...asked) => hooks.wants?.(peer, name, ...asked)),
         ...(staging && { staging }),

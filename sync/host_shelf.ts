@@ -6,6 +6,7 @@ import type { ServerProver } from "./proof.ts";
 import type { HostedRepository } from "./host_hooks.ts";
 import { Broadcast } from "./broadcast.ts";
 import { PresenceRoom } from "./presence_room.ts";
+import { ReceiptDesk } from "./receipt.ts";
 import { WitnessMaker } from "./witness.ts";
 
 /** A repository that is open, with what its peers share. */
@@ -15,6 +16,8 @@ export interface OpenRepository {
   readonly witness: WitnessMaker;
   /** What its peers get in common. */
   readonly broadcast: Broadcast;
+  /** One signature a flush, for all who are acknowledged by it. */
+  readonly receipts: ReceiptDesk;
   readonly room: PresenceRoom;
   /** What to do for each follower when there is more to share. */
   readonly followers: Set<() => void>;
@@ -89,6 +92,7 @@ export class HostShelf {
       },
       witness: new WitnessMaker({ prover, port, order }),
       broadcast: new Broadcast(),
+      receipts: new ReceiptDesk({ prover, port, order }),
       room: new PresenceRoom(world),
       followers,
     };

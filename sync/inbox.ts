@@ -40,6 +40,14 @@ export interface Pending {
   missing: Position | undefined;
 }
 
+/** What is dealt with and durable. */
+export interface Durable {
+  /** Up to this record. */
+  readonly sequence: number;
+  readonly lengths: ReadonlyMap<string, number>;
+  readonly done: readonly Pending[];
+}
+
 /** A record that was refused. */
 export interface RefusedRecord {
   readonly pending: Pending;
@@ -474,32 +482,36 @@ export class Inbox {
     return at;
   }
 
-  /** Up to where everything is dealt with and durable, and how far chains came with that; `undefined` while it is no news. */
-  acknowledge():
-    | {
-      readonly sequence: number;
-      readonly lengths: ReadonlyMap<string, number>;
-    }
-    | undefined {
+  /** Up to where everything is dealt with and durable, and how far chains came with what was not acknowledged yet. */
+  get durable(): Durable {
     const { port } = this.#options;
     const lengths = new Map<string, number>();
-    let dealtWith = this.#sequence;
+    const done: Pending[] = [];
     for (const one of this.#pending) {
       const { chain, end, sequence } = one;
       if (port.lengthOf(chain) < end) {
-        dealtWith = sequence - 1;
-        break;
+        return { sequence: sequence - 1, lengths, done };
       }
-      this.#pending.delete(one);
+      done.push(one);
       if (chain !== "") {
         lengths.set(chain, Math.max(lengths.get(chain) ?? 0, end));
       }
+    }
+    return { sequence: this.#sequence, lengths, done };
+  }
+
+  /** What is durable is told; `undefined` while it is no news. */
+  acknowledge(): Durable | undefined {
+    const { durable } = this;
+    for (const one of durable.done) {
+      const { chain, end } = one;
+      this.#pending.delete(one);
       if (this.#admittedTo.get(chain)! <= end) this.#admittedTo.delete(chain);
       this.#giveBack(one);
     }
-    if (dealtWith <= this.#dealtWith) return undefined;
-    this.#dealtWith = dealtWith;
-    return { sequence: dealtWith, lengths };
+    if (durable.sequence <= this.#dealtWith) return undefined;
+    this.#dealtWith = durable.sequence;
+    return durable;
   }
 
   /** The peer is gone: frees what is half received. */

@@ -52,6 +52,9 @@ const receipt = fc.option(
   fc.record({
     place: fc.option(fc.record(place), { nil: undefined }),
     wall: u48,
+    path: fc.array(fc.uint8Array({ minLength: 32, maxLength: 32 }), {
+      maxLength: limits.receiptPathMax,
+    }),
     summary: fc.uint8Array({ maxLength: 99 }),
     signature: fc.uint8Array({ minLength: 64, maxLength: 64 }),
   }),

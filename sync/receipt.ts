@@ -15,7 +15,8 @@ import type { ChainEnd } from "../repo/graph/graph.ts";
 import type { RepositoryPort } from "../repo/port.ts";
 import { type Signed, SignedLayout } from "../repo/commit/signed_record.ts";
 import { isSigned } from "../repo/admission/signature_check.ts";
-import { concatBytes, readable, toHex } from "../src/base/bytes.ts";
+import { sha256 } from "../crypto/mod.ts";
+import { concatBytes, encodeText, readable, toHex } from "../src/base/bytes.ts";
 import {
   bytes,
   copied,
@@ -26,7 +27,13 @@ import {
   type ValueOf,
 } from "../src/base/layout.ts";
 import { limits } from "../src/base/limits.ts";
-import { certificates, type Place, type SentReceipt } from "./frame_fields.ts";
+import {
+  certificates,
+  hashes,
+  type Place,
+  type SentReceipt,
+} from "./frame_fields.ts";
+import type { LogOrder } from "./order_teller.ts";
 import type { PeerSession, ServerProver } from "./proof.ts";
 import { encodeSummary, isSameEnd, readSummary } from "./summary.ts";
 import { statedLayout, witnessBytes, type WitnessFields } from "./witness.ts";
@@ -43,8 +50,10 @@ const kept = struct({
   statement: copied(witnessBytes),
   /** Its signer's, own first. */
   certificates,
-  /** What its digest is of. */
+  /** What its digest is of, alone … */
   summary: bytes,
+  /** … or with what was signed together with it: the hashes beside its way up. */
+  path: hashes,
 });
 
 /** What shows somebody else what a server signed. */
@@ -65,50 +74,201 @@ export function shown(evidence: Evidence): string {
   return toHex(encodeFile(evidenceFile, evidence));
 }
 
-/** Signs a receipt of chains as they are at a place: nothing where that cannot be said. */
-export function giveReceipt(
-  { port, prover, epoch }: {
-    readonly port: RepositoryPort;
-    readonly prover: ServerProver;
-    readonly epoch: Uint8Array;
-  },
-  { at, isTold, wall, lengths }: {
+/** How many commits of each chain. */
+type Lengths = Iterable<readonly [chain: string, count: number]>;
+
+/** Who signs receipts of what. */
+export interface ReceiptSigner {
+  readonly port: Pick<RepositoryPort, "genesisId" | "digestOf" | "endOf">;
+  readonly prover: ServerProver;
+  readonly epoch: Uint8Array;
+}
+
+/**
+ * Signs receipts for some authors at once, of chains as they are at a place: nothing
+ * for one of whose chains that cannot be said. As many as one signature can serve.
+ */
+export function giveReceipts(
+  { port, prover, epoch }: ReceiptSigner,
+  { at, wall, authors }: {
     readonly at: Place;
-    /** Was the client told of that place last? */
-    readonly isTold: boolean;
     readonly wall: number;
-    readonly lengths: Iterable<readonly [chain: string, count: number]>;
+    readonly authors: readonly Lengths[];
   },
-): SentReceipt | undefined {
+): (SentReceipt | undefined)[] {
+  const summaries = authors.map((lengths) => summaryOf(port, lengths));
+  const leaves = summaries.flatMap((summary) =>
+    summary.length > 0 ? [port.digestOf(summary)] : []
+  );
+  if (leaves.length === 0) return [];
+  const { root, paths } = treeOver(leaves);
+  const said = statementOf(port, { ...{ epoch, at, wall }, digest: root });
+  const { message } = receiptLayout.begin(said, prover.publicKey);
+  const signature = prover.sign(message);
+  let next = 0;
+  return summaries.map((summary) =>
+    summary.length > 0
+      ? { place: at, wall, path: paths[next++]!, summary, signature }
+      : undefined
+  );
+}
+
+function summaryOf(
+  port: Pick<RepositoryPort, "endOf">,
+  lengths: Lengths,
+): Uint8Array {
   const ends = new Map<string, ChainEnd>();
   for (const [chain, count] of lengths) {
     const end = port.endOf(chain, count);
     if (end !== undefined) ends.set(chain, end);
   }
-  if (ends.size === 0) return undefined;
-  const summary = encodeSummary(ends);
-  const said = statementOf(port, { epoch, at, wall, summary, ends });
-  const { message } = receiptLayout.begin(said, prover.publicKey);
-  const signature = prover.sign(message);
-  return { place: isTold ? undefined : at, wall, summary, signature };
+  return encodeSummary(ends);
+}
+
+const RECEIPTS_DOMAIN = encodeText("sheaf receipts 1\n");
+
+function nodeOf(one: Uint8Array, other: Uint8Array): Uint8Array {
+  return toHex(one) < toHex(other)
+    ? sha256(RECEIPTS_DOMAIN, one, other)
+    : sha256(RECEIPTS_DOMAIN, other, one);
+}
+
+/** What stands above a digest, by the hashes beside the way up. */
+export function rootOver(
+  digest: Uint8Array,
+  path: readonly Uint8Array[],
+): Uint8Array {
+  return path.reduce(nodeOf, digest);
+}
+
+/** The root over some digests, and the way up from each. */
+function treeOver(
+  leaves: readonly Uint8Array[],
+): { readonly root: Uint8Array; readonly paths: readonly Uint8Array[][] } {
+  const paths = leaves.map((): Uint8Array[] => []);
+  let row = leaves.map((hash, leaf) => ({ hash, below: [leaf] }));
+  while (row.length > 1) {
+    const above: typeof row = [];
+    for (let i = 0; i < row.length; i += 2) {
+      const [one, other] = [row[i]!, row[i + 1]];
+      if (other === undefined) above.push(one);
+      else {
+        for (const leaf of one.below) paths[leaf]!.push(other.hash);
+        for (const leaf of other.below) paths[leaf]!.push(one.hash);
+        const below = [...one.below, ...other.below];
+        above.push({ hash: nodeOf(one.hash, other.hash), below });
+      }
+    }
+    row = above;
+  }
+  return { root: row[0]!.hash, paths };
 }
 
 function statementOf(
-  port: Pick<RepositoryPort, "genesisId" | "digestOf">,
-  { epoch, at: { position, order }, wall, summary, ends }: {
+  { genesisId }: Pick<RepositoryPort, "genesisId">,
+  { epoch, at: { position, order }, wall, digest }: {
     readonly epoch: Uint8Array;
     readonly at: Place;
     readonly wall: number;
-    readonly summary: Uint8Array;
-    readonly ends: ReadonlyMap<string, ChainEnd>;
+    readonly digest: Uint8Array;
   },
 ): WitnessFields {
-  const { genesisId } = port;
-  let commits = 0;
-  for (const { count } of ends.values()) commits += count;
-  commits = Math.min(commits, 2 ** 48 - 1);
-  const digest = port.digestOf(summary);
-  return { genesisId, epoch, position, commits, digest, order, wall };
+  return { genesisId, epoch, position, commits: 0, digest, order, wall };
+}
+
+/** Who brought something. */
+export interface ReceiptAsker {
+  /** What of its own chains is durable, and was not acknowledged yet. */
+  readonly owed: ReadonlyMap<string, number>;
+}
+
+interface Given {
+  readonly receipt: SentReceipt;
+  readonly lengths: ReadonlyMap<string, number>;
+}
+
+/** Signs for all whose commits one flush made durable, when the first of them is acknowledged. */
+export class ReceiptDesk {
+  readonly #signer: Omit<ReceiptSigner, "epoch">;
+  readonly #order: Pick<LogOrder, "epoch" | "before">;
+  /** Those of whom something is not acknowledged yet. */
+  readonly #waiting = new Set<ReceiptAsker>();
+  /** What was signed for those who were not acknowledged first. */
+  #given = new Map<ReceiptAsker, Given>();
+
+  /** One for all channels of a repository. */
+  constructor(
+    { port, prover, order }: {
+      readonly port: RepositoryPort;
+      readonly prover: ServerProver;
+      readonly order: Pick<LogOrder, "epoch" | "before">;
+    },
+  ) {
+    this.#signer = { port, prover };
+    this.#order = order;
+  }
+
+  /** Something came of an author that is not acknowledged yet. */
+  await(asker: ReceiptAsker): void {
+    this.#waiting.add(asker);
+  }
+
+  /** Nothing of an author waits any more. */
+  forget(asker: ReceiptAsker): void {
+    this.#waiting.delete(asker);
+    this.#given.delete(asker);
+  }
+
+  /**
+   * What one author gets, at the last place that is durable, or at the one at which
+   * the same was signed for with others.
+   */
+  take(
+    asker: ReceiptAsker,
+    lengths: ReadonlyMap<string, number>,
+    { durable, wall }: { readonly durable: number; readonly wall: number },
+  ): SentReceipt | undefined {
+    const before = this.#given.get(asker);
+    this.forget(asker);
+    if (before !== undefined && isSame(before.lengths, lengths)) {
+      return before.receipt;
+    }
+    const at = this.#order.before(durable);
+    if (at === undefined) return undefined;
+    const others = this.#others();
+    const authors = [lengths, ...others.map(({ lengths }) => lengths)];
+    const { epoch } = this.#order;
+    const signer = { ...this.#signer, epoch };
+    const [own, ...rest] = giveReceipts(signer, { at, wall, authors });
+    this.#given = new Map();
+    for (const [i, { asker, lengths }] of others.entries()) {
+      const receipt = rest[i];
+      if (receipt !== undefined) this.#given.set(asker, { receipt, lengths });
+    }
+    return own;
+  }
+
+  /** Who else is to be acknowledged: of very many the first. */
+  #others(): { asker: ReceiptAsker; lengths: ReadonlyMap<string, number> }[] {
+    const others = [];
+    for (const asker of this.#waiting) {
+      const lengths = asker.owed;
+      if (lengths.size > 0) others.push({ asker, lengths });
+      if (others.length === AUTHORS_MAX - 1) break;
+    }
+    return others;
+  }
+}
+
+/** So many stand below one root. */
+const AUTHORS_MAX = 2 ** limits.receiptPathMax;
+
+function isSame(
+  one: ReadonlyMap<string, number>,
+  other: ReadonlyMap<string, number>,
+): boolean {
+  return one.size === other.size &&
+    [...one].every(([chain, count]) => other.get(chain) === count);
 }
 
 /**
@@ -118,7 +278,7 @@ function statementOf(
  */
 export function receiptIn(
   port: Pick<RepositoryPort, "genesisId" | "digestOf">,
-  { place, wall, summary, signature }: SentReceipt,
+  { place, wall, path, summary, signature }: SentReceipt,
   { epoch, told }: { readonly epoch: Uint8Array; readonly told: Place },
   { key }: PeerSession,
 ): {
@@ -127,7 +287,8 @@ export function receiptIn(
 } {
   const named = readSummary(summary);
   const at = place ?? told;
-  const said = statementOf(port, { epoch, at, wall, summary, ends: named });
+  const digest = rootOver(port.digestOf(summary), path);
+  const said = statementOf(port, { epoch, at, wall, digest });
   const { unsigned } = receiptLayout.begin(said, key);
   const receipt = receiptLayout.decode(concatBytes(unsigned, signature));
   return { receipt, named };
@@ -211,7 +372,7 @@ export class Receipts {
     },
     server: PeerSession,
   ): Taken {
-    const { place, wall, summary } = sent;
+    const { place, wall, path, summary } = sent;
     const at = place ?? told;
     const none = { named: undefined, at };
     const isDated = server.notBefore <= wall && wall <= server.notAfter &&
@@ -228,6 +389,7 @@ export class Receipts {
       statement: receipt.bytes,
       certificates,
       summary: summary.slice(),
+      path,
     };
     void this.covered; // Of the older ones.
     this.#cover(evidence, named);

@@ -3,6 +3,7 @@
 import { deepEqual, equal, notEqual, ok } from "node:assert/strict";
 import { chainBytes } from "../repo/commit/commit.ts";
 import { fromHex, toHex } from "../src/base/bytes.ts";
+import type { Signer } from "../crypto/mod.ts";
 import { refuseAt } from "../src/base/errors.ts";
 import { encodeFile } from "../src/base/layout.ts";
 import { limits } from "../src/base/limits.ts";
@@ -11,7 +12,7 @@ import {
   bareSession,
   certificateFor,
   type ManualWorld,
-  type Place,
+  Place,
   rootSigner,
   sessionOf,
 } from "../tests/kit/replica_place.ts";
@@ -25,11 +26,12 @@ import {
 import { checkEvidence } from "./evidence.ts";
 import type { SentReceipt } from "./frame_fields.ts";
 import type { Message } from "./message.ts";
-import { evidenceFile, giveReceipt } from "./receipt.ts";
+import { evidenceFile, giveReceipts, ReceiptDesk } from "./receipt.ts";
 import { decodeResume, encodeResume } from "./resume.ts";
 import { encodeSummary, readSummary } from "./summary.ts";
 import { newestReceipt } from "./shown_receipt.ts";
 import { encodeMessage } from "./message_codec.ts";
+import type { Output } from "./conversation.ts";
 import { witnessBytes } from "./witness.ts";
 
 function incidents({ client }: Talk): string[] {
@@ -191,6 +193,116 @@ Deno.test("a server that signs no receipts is named, and nothing counts as synce
   honest.end();
 });
 
+/** Devices that write at once, so that one flush of the server has what they wrote; what the server signed for that. */
+async function together(count: number) {
+  const { world, serving } = await start();
+  const { signer } = serving.session;
+  const signed: Uint8Array[] = [];
+  const server = {
+    ...serving.session.signer,
+    sign(message: Uint8Array) {
+      signed.push(message);
+      return (signer as Signer).sign(message);
+    },
+  };
+  const port = serving.place.replica.port();
+  const { order } = serving;
+  const prover = { ...proverFor(serving.session), sign: server.sign };
+  const receipts = new ReceiptDesk({ port, prover, order });
+  const talks: Talk[] = [];
+  for (let i = 0; i < count; i++) {
+    const place = await Place.open({ world, seed: 200 + i });
+    const talk = meet(serving, place, undefined, { receipts });
+    talks.push(talk);
+    await talk.settle();
+  }
+  signed.length = 0;
+  await Promise.all(
+    talks.map(({ client }, i) => client.place.write(`${i}`, "")),
+  );
+  for (const { client, server } of talks) {
+    for (const frame of client.take()) server.frame(frame.slice());
+  }
+  return { world, serving, talks, signed };
+}
+
+for (const count of [1, 2, 7, 64]) {
+  Deno.test(`one signature is for all of ${count} whose commits one flush made durable, and each shows it by itself`, async () => {
+    const { world, serving, talks, signed } = await together(count);
+    for (const talk of talks) await talk.settle();
+    equal(signed.length, 1);
+    const { rootKey } = serving.place.replica.port();
+    const context = { rootKey, nowMs: world.now() };
+    const kept = talks.map(({ client }) => client.resume!.receipts.at(-1)!);
+    const positions = new Set<number>();
+    for (const [i, talk] of talks.entries()) {
+      equal(acked(talk), 1, `device ${i}`);
+      deepEqual(incidents(talk), []);
+      const file = encodeFile(evidenceFile, kept[i]!);
+      const { type, statement, ends } = checkEvidence(file, context)!;
+      equal(type, "receipt");
+      const chain = chainOf(talk.client.place);
+      deepEqual([...ends.keys()], [chain]);
+      positions.add(statement.position);
+      ok(kept[i]!.path.length <= Math.ceil(Math.log2(count)));
+      // Under another's way up, or with a step more or less, it shows nothing.
+      const { path } = kept[i]!;
+      const others = [
+        ...(count > 1 ? [kept[(i + 1) % count]!.path, path.slice(1)] : []),
+        [...path, new Uint8Array(32)].slice(-limits.receiptPathMax),
+        path.map((hash) => hash.toReversed()),
+      ].filter((other) => String(other) !== String(path));
+      for (const path of others) {
+        const file = encodeFile(evidenceFile, { ...kept[i]!, path });
+        equal(checkEvidence(file, context), undefined);
+      }
+    }
+    equal(positions.size, 1);
+    for (const talk of talks) talk.end();
+  });
+}
+
+Deno.test("who brings more before he is told is signed for with that, and the others are not signed for again", async () => {
+  const { talks, signed } = await together(3);
+  const slow = talks[2]!;
+  const { server, client } = slow;
+  // His turn comes late: until then the server says nothing to him.
+  const { perform } = server;
+  const held: Output[] = [];
+  server.perform = (outputs) => void held.push(...outputs);
+  await talks[0]!.settle();
+  await talks[1]!.settle();
+  equal(signed.length, 1);
+  server.perform = perform;
+  server.perform(held);
+  await client.place.write("more", "1");
+  await slow.settle();
+  equal(acked(slow), 2);
+  equal(signed.length, 2);
+  deepEqual(talks.flatMap(incidents), []);
+  for (const talk of talks) talk.end();
+});
+
+Deno.test("a way up that is longer than one can be is no message", async () => {
+  const { world, serving, place } = await start();
+  const talk = meet(serving, place);
+  await talk.settle();
+  lie(talk, (message) => {
+    if (message.is !== "ack" || message.receipt === undefined) return message;
+    const path = Array.from(
+      { length: limits.receiptPathMax + 1 },
+      () => new Uint8Array(32),
+    );
+    return { ...message, receipt: { ...message.receipt, path } };
+  });
+  await place.write("a", "1");
+  await talk.settle();
+  equal(talk.client.ended?.code, "bad-message");
+  equal(acked(talk), 0);
+  ok(world.now() > 0);
+  talk.end();
+});
+
 Deno.test("receipts of something else, of somebody else or of nothing are named, and cover nothing", async () => {
   const { world, serving, place } = await start();
   const server = proverFor(serving.session);
@@ -217,16 +329,15 @@ Deno.test("receipts of something else, of somebody else or of nothing are named,
       endOf: () => ({ ...end, count: changes.count ?? end.count }),
       ...changes.port,
     };
-    return giveReceipt({
+    return giveReceipts({
       port: answers as never,
       prover: changes.prover ?? server,
       epoch: changes.epoch ?? epoch,
     }, {
       at: { ...at(), ...changes.at },
-      isTold: false,
       wall: changes.wall ?? world.now(),
-      lengths: [[changes.chain ?? chain(), changes.count ?? 1]],
-    })!;
+      authors: [[[changes.chain ?? chain(), changes.count ?? 1]]],
+    })[0]!;
   };
   const elsewhere = { ...at(), position: at().position + 64 };
   const signedBy = (lie: SentReceipt, like: SentReceipt): SentReceipt => ({
@@ -255,6 +366,10 @@ Deno.test("receipts of something else, of somebody else or of nothing are named,
     "huge": () => ({
       ...genuine(),
       summary: new Uint8Array(limits.receiptBytesMax + 1),
+    }),
+    "with a way up that leads elsewhere": () => ({
+      ...genuine(),
+      path: [new Uint8Array(32)],
     }),
     "garbage": () => ({ ...genuine(), summary: new Uint8Array(99).fill(255) }),
   };
@@ -347,15 +462,14 @@ Deno.test("a receipt of another order than the one that was told is evidence of 
   lie(talk, (message) => {
     if (message.is !== "ack" || message.receipt === undefined) return message;
     const { last, epoch } = serving.order;
-    const receipt = giveReceipt({
+    const [receipt] = giveReceipts({
       port: serving.place.replica.port(),
       prover: proverFor(serving.session),
       epoch,
     }, {
       at: { ...last, order: new Uint8Array(32) },
-      isTold: false,
       wall: world.now(),
-      lengths: [[chainOf(place), 1]],
+      authors: [[[chainOf(place), 1]]],
     });
     return { ...message, receipt };
   });
@@ -417,6 +531,7 @@ Deno.test("receipts that are kept are bounded, and the last ones stay", async ()
     statement: new Uint8Array(witnessBytes).fill(i),
     certificates: prover.certificates,
     summary: encodeSummary(many),
+    path: [],
   }));
   const { client } = meet(
     await Serving.open(place.world as ManualWorld),

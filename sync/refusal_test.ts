@@ -24,7 +24,7 @@ import {
 import type { ClientOptions, ServerChannelOptions } from "./conversation.ts";
 import type { MessageOf, WireRecord } from "./message.ts";
 import { decodeMessage, encodeMessage } from "./message_codec.ts";
-import { giveReceipt } from "./receipt.ts";
+import { giveReceipts } from "./receipt.ts";
 import type { ResumeState } from "./resume.ts";
 
 interface Options {
@@ -213,9 +213,9 @@ Deno.test("what a refusal had passed over is not acknowledged by a later one tha
     const { session, order } = serving;
     const port = serving.place.replica.port();
     const prover = proverFor(session);
-    const receipt = giveReceipt({ port, prover, epoch: order.epoch }, {
-      ...{ at: order.last, isTold: false, wall: world.now() },
-      lengths: Array.from(port.vector().keys(), (chain) => [chain, 1]),
+    const [receipt] = giveReceipts({ port, prover, epoch: order.epoch }, {
+      ...{ at: order.last, wall: world.now() },
+      authors: [Array.from(port.vector().keys(), (chain) => [chain, 1])],
     });
     client.frame(encodeMessage({ is: "ack", channel, sequence, receipt }));
   };

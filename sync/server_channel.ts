@@ -20,8 +20,8 @@ import { limits } from "../src/base/limits.ts";
 import { answerAudit } from "./audit.ts";
 import type { AuditDesk } from "./audit_desk.ts";
 import { rights, type ServerChannelOptions } from "./conversation.ts";
-import type { PeerSession, ServerProver } from "./proof.ts";
-import { giveReceipt } from "./receipt.ts";
+import type { PeerSession } from "./proof.ts";
+import type { ReceiptAsker } from "./receipt.ts";
 import { Inbox, type Intake, isForgery, type RefusedRecord } from "./inbox.ts";
 import type { Line } from "./line.ts";
 import type { ClientWord, MessageOf, Start, WireRecord } from "./message.ts";
@@ -57,13 +57,11 @@ export interface ServerChannelParts {
   readonly budget: PartBudget;
   readonly release: (bytes: number) => void;
   readonly audits: AuditDesk;
-  /** Signs receipts. */
-  readonly prover: ServerProver;
   readonly options: ServerChannelOptions;
 }
 
 /** An open channel. */
-export class ServerChannel {
+export class ServerChannel implements ReceiptAsker {
   readonly #parts: ServerChannelParts;
   readonly #inbox: Inbox;
   #outbox: Outbox | undefined;
@@ -227,9 +225,10 @@ export class ServerChannel {
   }
 
   #settle({ judged, refused }: Intake): void {
-    const { line, port } = this.#parts;
+    const { line, port, options } = this.#parts;
     for (const one of refused) this.#refuse(one);
     this.#acknowledge();
+    if (this.#getsReceipts && !this.#inbox.isIdle) options.receipts.await(this);
     if (judged.length === 0) return;
     let bytes = 0;
     for (const { arrival } of judged) bytes += arrival.bytes.length;
@@ -281,24 +280,38 @@ export class ServerChannel {
     line.send({ is: "ack", channel, sequence, receipt });
   }
 
+  get #getsReceipts(): boolean {
+    return this.#mayRead && this.#parts.port.mode === "default";
+  }
+
+  /** What of its own chains is durable, and was not acknowledged yet. */
+  get owed(): ReadonlyMap<string, number> {
+    return this.#ownOf(this.#inbox.durable.lengths);
+  }
+
+  /** The chains of the client's session: as many as a receipt names. */
+  #ownOf(
+    lengths: Iterable<readonly [string, number]>,
+  ): ReadonlyMap<string, number> {
+    const { key } = this.#parts.peer;
+    const name = nameOf(key, 0, key.length);
+    return new Map(
+      Array.from(lengths).filter(([chain]) => chain.startsWith(name))
+        .slice(0, limits.receiptChainsMax),
+    );
+  }
+
   /** What its author gets for commits that are durable here: see `receipt.ts`. */
   #receiptOf(
     lengths: Iterable<readonly [string, number]>,
   ): SentReceipt | undefined {
-    const { line, port, peer, prover, options: { order } } = this.#parts;
-    if (!this.#mayRead || port.mode !== "default") return undefined;
-    const at = order.before(port.shareable);
-    if (at === undefined) return undefined;
-    const key = nameOf(peer.key, 0, peer.key.length);
-    const own = Array.from(lengths)
-      .filter(([chain]) => chain.startsWith(key))
-      .slice(0, limits.receiptChainsMax);
-    const isTold = at.position === this.#told;
-    const wall = line.moment.nowMs;
-    const { epoch } = order;
-    return giveReceipt({ port, prover, epoch }, {
-      ...{ at, isTold, wall, lengths: own },
-    });
+    const { line, port, options } = this.#parts;
+    if (!this.#getsReceipts) return undefined;
+    const moment = { durable: port.shareable, wall: line.moment.nowMs };
+    const own = this.#ownOf(lengths);
+    const receipt = options.receipts.take(this, own, moment);
+    const isTold = receipt?.place?.position === this.#told;
+    return receipt && isTold ? { ...receipt, place: undefined } : receipt;
   }
 
   /** Before the channel ends: what came may have ended the right to it. */
@@ -524,6 +537,7 @@ export class ServerChannel {
   /** The channel is closed: frees what is half received. */
   end(): void {
     this.#inbox.end();
+    this.#parts.options.receipts.forget(this);
     this.#parts.audits.forget(this.#parts.channel);
   }
 }

@@ -336,7 +336,6 @@ export class ServerConversation {
       const audits = this.#audits;
       const open = new ServerChannel({
         ...{ line, channel, port, peer, budget, release, audits, options },
-        prover: this.#options.session,
       });
       this.#channels.set(channel, open);
       open.begin(message.start);

@@ -236,10 +236,10 @@ Deno.test("sheaf verify --receipt names two statements of one place that tell tw
   const digest = port.digestOf(summary);
   const file = (name: string, position: number, order: number): string => {
     const { bytes: statement } = receiptLayout.sign({
-      ...{ genesisId, epoch, position, commits: 1, digest },
+      ...{ genesisId, epoch, position, commits: 0, digest },
       ...{ order: new Uint8Array(32).fill(order), wall: world.now() },
     }, prover);
-    place.file(name, shown({ statement, certificates, summary }));
+    place.file(name, shown({ statement, certificates, summary, path: [] }));
     return `${place.path}/${name}`;
   };
   const one = file("one", 64, 1);

@@ -350,6 +350,8 @@ export const limits = {
   receiptChainsMax: 512,
   /** A receipt's summary: so many chains, and what is void of them. */
   receiptBytesMax: 64 * KiB,
+  /** Hashes beside an author's way up to what a receipt is signed for: one signature serves 64 authors. */
+  receiptPathMax: 6,
   /** Receipts that are kept of a repository until a witness shows the same. */
   receiptsMax: 16,
   /** Epochs of its server that a client remembers, to notice one that comes back. */

@@ -29,6 +29,7 @@ import type { Message } from "../../sync/message.ts";
 import { decodeMessage, encodeMessage } from "../../sync/message_codec.ts";
 import type { ResumeState } from "../../sync/resume.ts";
 import { ServerConversation } from "../../sync/server_conversation.ts";
+import { ReceiptDesk } from "../../sync/receipt.ts";
 import { WitnessMaker } from "../../sync/witness.ts";
 import {
   bareSession,
@@ -58,6 +59,7 @@ export class Serving {
   readonly order: ServedOrder;
   readonly witness: WitnessMaker;
   readonly broadcast: Broadcast = new Broadcast();
+  readonly receipts: ReceiptDesk;
 
   private constructor(place: Place, session: Session, order: ServedOrder) {
     this.place = place;
@@ -66,6 +68,7 @@ export class Serving {
     const port = place.replica.port();
     const prover = proverFor(session);
     this.witness = new WitnessMaker({ prover, port, order });
+    this.receipts = new ReceiptDesk({ prover, port, order });
   }
 
   /** Opens the server's replica, on new storage or on that of `before`. */
@@ -179,13 +182,14 @@ export class ServerSide extends Side {
 
   override hear(event: ConversationEvent): void {
     if (event.tell !== "opening") return;
-    const { place, order, witness, broadcast } = this.serving;
+    const { place, order, witness, broadcast, receipts } = this.serving;
     const port = place.replica.port();
     const options = {
       rights: rights.read | rights.write,
       order,
       witness,
       broadcast,
+      receipts,
       ...this.#channel,
     };
     this.perform(this.core.opened(event.channel, port, options, this.moment));

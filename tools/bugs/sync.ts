@@ -13,8 +13,7 @@ export const syncBugs: readonly Bug[] = [
       "The server says that it has a write before a power cut could no longer take it",
     file: "sync/inbox.ts",
     before: `      if (port.lengthOf(chain) < end) {
-        dealtWith = sequence - 1;
-        break;
+        return { sequence: sequence - 1, lengths, done };
       }
 `,
     after: "",
