@@ -14,8 +14,8 @@
  * class C { m(a) {…} }       class C { static { define(this.prototype, { m: (function (a) {…}) }) } }
  * ```
  *
- * Constructors, accessors, private methods and async arrows stay as they are: no
- * brackets say it of them.
+ * A private method gets a name of its own in all of the core. Constructors,
+ * accessors and async arrows stay as they are: no brackets say it of them.
  *
  * @module
  */
@@ -49,9 +49,12 @@ const DEFINITION = `var ${DEFINE}=((on,all)=>{for(let one in all)` +
 
 /** Puts what the first read of a database calls in brackets, in the scripts of a core and in their maps. */
 export async function hintFirstRead(dist: string): Promise<void> {
-  for (const [path, called] of await playFirstRead(dist)) {
+  let hidden = 0;
+  const nextName = () => `$${hidden++}`;
+  // In their order, so that it gives the same each time.
+  for (const [path, called] of [...await playFirstRead(dist)].sort()) {
     const text = await Deno.readTextFile(path);
-    const hinted = hint(text, called);
+    const hinted = hint(text, called, nextName);
     const maps = [
       hinted.generateMap({ hires: true }).toString(),
       await Deno.readTextFile(`${path}.map`),
@@ -108,8 +111,13 @@ async function playFirstRead(dist: string): Promise<Map<string, Set<Place>>> {
  * The script, with functions in brackets.
  *
  * @param called where they begin and end in it
+ * @param nextName names for private methods, none of which has another method of the core
  */
-export function hint(text: string, called: ReadonlySet<Place>): MagicString {
+export function hint(
+  text: string,
+  called: ReadonlySet<Place>,
+  nextName: () => string,
+): MagicString {
   const script = ts.createSourceFile(
     "script.js",
     text,
@@ -123,9 +131,9 @@ export function hint(text: string, called: ReadonlySet<Place>): MagicString {
     called.has(`${node.getStart()}-${node.end}`);
   const visit = (node: ts.Node): void => {
     if (ts.isClassLike(node)) {
-      const methods = node.members.filter(isPlainMethod).filter(isCalled);
+      const methods = node.members.filter(isMethod).filter(isCalled);
       if (methods.length > 0) needsDefinition = true;
-      moveMethods(edited, node, methods);
+      moveMethods(edited, node, methods, nextName);
     } else if (isCalled(node)) bracket(edited, node);
     ts.forEachChild(node, visit);
   };
@@ -155,9 +163,10 @@ function isExport({ kind }: ts.ModifierLike): boolean {
   return kind === ts.SyntaxKind.ExportKeyword;
 }
 
-/** Whether as a function it does the same: it has a name that all may know, and does not call what it overrides. */
-function isPlainMethod(node: ts.ClassElement): node is ts.MethodDeclaration {
-  return ts.isMethodDeclaration(node) && ts.isIdentifier(node.name) &&
+/** Whether as a function it does the same: it is one of all objects, and does not call what it overrides. */
+function isMethod(node: ts.ClassElement): node is ts.MethodDeclaration {
+  return ts.isMethodDeclaration(node) &&
+    !ts.isComputedPropertyName(node.name) &&
     !node.modifiers?.some(({ kind }) => kind === ts.SyntaxKind.StaticKeyword) &&
     !node.getText().includes("super");
 }
@@ -167,6 +176,7 @@ function moveMethods(
   edited: MagicString,
   node: ts.ClassLikeDeclaration,
   methods: readonly ts.MethodDeclaration[],
+  nextName: () => string,
 ): void {
   methods.forEach((method, at) => {
     const { name, asteriskToken, modifiers } = method;
@@ -176,9 +186,35 @@ function moveMethods(
     const [start, end] = [method.getStart(), method.end];
     const open = at === 0 ? `static{${DEFINE}(this.prototype,{` : "";
     const isLast = at === methods.length - 1;
+    let called = name.getText();
+    if (ts.isPrivateIdentifier(name)) {
+      called = nextName();
+      rename(edited, node, name, called);
+    }
     edited.remove(start, name.end);
-    edited.prependRight(start, `${open}${name.getText()}:(${kind}`);
+    edited.prependRight(start, `${open}${called}:(${kind}`);
     edited.appendLeft(end, isLast ? ")})}" : "),");
     edited.move(start, end, node.members.pos);
   });
+}
+
+/** Where a private method is asked for in its class, which has one of that name. */
+function rename(
+  edited: MagicString,
+  node: ts.ClassLikeDeclaration,
+  { text }: ts.PrivateIdentifier,
+  name: string,
+): void {
+  const isOther = (inner: ts.Node) =>
+    ts.isClassLike(inner) && inner !== node &&
+    inner.members.some((one) => one.name?.getText() === text);
+  const visit = (inner: ts.Node): void => {
+    if (isOther(inner)) return;
+    if (
+      ts.isPropertyAccessExpression(inner) &&
+      ts.isPrivateIdentifier(inner.name) && inner.name.text === text
+    ) edited.update(inner.name.getStart(), inner.name.end, name);
+    ts.forEachChild(inner, visit);
+  };
+  visit(node);
 }
