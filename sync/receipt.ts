@@ -15,7 +15,7 @@ import type { ChainEnd } from "../repo/graph/graph.ts";
 import type { RepositoryPort } from "../repo/port.ts";
 import { type Signed, SignedLayout } from "../repo/commit/signed_record.ts";
 import { isSigned } from "../repo/admission/signature_check.ts";
-import { sha256 } from "../crypto/mod.ts";
+import { sha256 } from "../crypto/sha256.ts";
 import { concatBytes, encodeText, readable, toHex } from "../src/base/bytes.ts";
 import {
   bytes,
