@@ -60,6 +60,7 @@ export async function layFoundation(
   synced: () => void,
 ): Promise<Foundation> {
   const medium = mediumOf(options);
+  const { schemas = [] } = options;
   const storage = new CountedStorage(medium, synced);
   const isNew = isEmpty(medium);
   const rootSecret = await rootSecretOf(options);
@@ -68,7 +69,8 @@ export async function layFoundation(
     world,
     user: SERVER_USER,
     mayIssue: true,
-    schemas: [...bookSchemas, ...options.schemas ?? []],
+    // What is no list is refused where it is opened.
+    schemas: Array.isArray(schemas) ? [...bookSchemas, ...schemas] : schemas,
     scrub: options.scrub,
     salt: options.salt ?? false,
     ...(options.mode !== undefined && { mode: options.mode }),

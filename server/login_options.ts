@@ -99,14 +99,15 @@ export function isUser(user: unknown): user is string {
 export function checkLoginOptions(options: LoginOptions): void {
   checkOptions(options, loginOptions, "login.");
   checkOptions(options.jwt ?? {}, jwtOptions, "login.jwt.");
-  for (const [token, { user }] of Object.entries(options.tokens ?? {})) {
+  for (const [token, given] of Object.entries(options.tokens ?? {})) {
+    const user = given?.user;
     if (token.length >= 8 && isUser(user)) continue;
     throw new DatabaseError(
       "invalid-option",
       `\`login.tokens\` has an entry for user ${
         JSON.stringify(user)
-      } that is not allowed: ` +
-        "a token takes 8 characters or more, a user 1 to 256 bytes",
+      } that is not allowed: an entry is a token of 8 characters or more, ` +
+        'and whose it is, as in { "secret-of-bob": { user: "bob" } }',
     );
   }
 }

@@ -162,11 +162,11 @@ Deno.test("sheaf refuses wrong usage with exit code 2 and one line", async () =>
       ],
       [
         ["query", "--collection=town", '--where={"x":1}'],
-        /^error\[invalid-query\]: .*no field 'x'\. The fields are name, lat/,
+        /^error\[invalid-query\]: .*"x" is no field\. The fields are name, lat/,
       ],
       [
         ["query", "--collection=town", '--where={"__proto__":1}'],
-        /no field '__proto__'/,
+        /"__proto__" is no field/,
       ],
       [["query", "--collection=town", "--where=[]"], /takes an object/],
       [
@@ -175,7 +175,7 @@ Deno.test("sheaf refuses wrong usage with exit code 2 and one line", async () =>
       ],
       [
         ["query", "--collection=town", "--order-by=lat:down"],
-        /no field 'lat:down'/,
+        /"lat:down" is no field/,
       ],
       [["query", "--format=xml"], /^error\[usage\]: .*'--format/],
       [

@@ -18,9 +18,9 @@ export function checkOptions<O extends object>(
 ): O {
   if (typeof options !== "object" || options === null) {
     throw invalid(
-      `Options must be an object, not ${
-        options === null ? null : typeof options
-      }`,
+      `\`${prefix.slice(0, -1) || "options"}\` must be an object, such as { ${
+        Object.keys(known)[0]
+      }: … }`,
     );
   }
   for (const name of Object.keys(options)) {
@@ -63,7 +63,7 @@ function withoutMore(name: string, method: Method): Method {
     if (typeof (given[length] ?? 0) !== "object") {
       return method.apply(this, given);
     }
-    throw invalid(`${name}() takes no options`);
+    throw invalid(`${name}() takes neither options nor a list there`);
   };
   return Object.defineProperty(strictly, "length", { value: length });
 }

@@ -70,7 +70,7 @@ export function parseDatabaseName(name: unknown): string {
   if (typeof name === "string" && NAME.test(name)) return name;
   throw new DatabaseError(
     "invalid-option",
-    '`name` must be 1 to 64 of A-Z, a-z, 0-9, "_" and "-"',
+    '`name` must name the database: 1 to 64 of A-Z, a-z, 0-9, "_" and "-"',
   );
 }
 

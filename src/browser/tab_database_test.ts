@@ -51,7 +51,7 @@ Deno.test("repository() of a tab takes no options", async () => {
   const given = ["board", { mode: "fast" }];
   throws(() => Reflect.apply(database.repository, database, given), {
     code: "invalid-option",
-    message: "repository() takes no options",
+    message: "repository() takes neither options nor a list there",
   });
 });
 

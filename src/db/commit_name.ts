@@ -23,7 +23,12 @@ export function findCommit({ graph }: Replica, name: string): Position {
   const match = NAME.exec(name);
   const start = match?.[1];
   const number = Number(match?.[2]);
-  if (start === undefined) throw missing(name, "it is no name of a commit");
+  if (start === undefined) {
+    throw missing(
+      name,
+      "it is no name of a commit, such as a write's or history's; a moment is a Date",
+    );
+  }
   const found: Position[] = [];
   for (const chain of graph.chains()) {
     if (toHex(chainBytes(chain.name)).startsWith(start)) {

@@ -11,9 +11,9 @@ import type { FilesOptions } from "./local_database.ts";
 import { type DatabaseOptions, sharedOptions } from "./options.ts";
 
 const databaseOptions = {
-  ...sharedOptions,
   path: 0,
   storage: 0,
+  ...sharedOptions,
   rootSecret: 0,
   mayIssue: 0,
   repair: 0,
@@ -32,7 +32,7 @@ export interface Opener {
 }
 
 export async function openOn(
-  options: DatabaseOptions,
+  options: DatabaseOptions | undefined = {},
   { folder, open }: Opener,
 ): Promise<Database> {
   const { scrub = false } = checkOptions(options, databaseOptions);
@@ -51,7 +51,7 @@ function mediumOf(
   if ((path === undefined) === (storage === undefined)) {
     throw new DatabaseError(
       "invalid-option",
-      "Give openDatabase() either `path` or `storage`",
+      "Give openDatabase() either a folder, { path: … }, or a medium, { storage: … }",
     );
   }
   if (typeof storage?.lock === "function") return storage;

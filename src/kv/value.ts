@@ -193,7 +193,7 @@ class Copier {
     const prototype = Object.getPrototypeOf(value);
     if (prototype !== null && Object.getPrototypeOf(prototype) !== null) {
       return invalid(
-        "it holds an object with a class. Plain objects, arrays, Date, Map, Set and Uint8Array can be kept",
+        "it holds an object with a class, such as a promise. Plain objects, arrays, Date, Map, Set and Uint8Array can be kept",
       );
     }
     const copy: Record<string, KvPart> = {};

@@ -15,9 +15,11 @@ import type { AnyRow } from "./where.ts";
 
 /** What the first of the aggregates brings to work them out. */
 function answererOf(spec: object): typeof groupedQuery {
-  const [first] = Object.entries(spec);
+  const [first] = Object.entries(Object(spec));
   if (first === undefined) {
-    throw invalidQuery("Cannot aggregate: no aggregate is given");
+    throw invalidQuery(
+      "Cannot aggregate: no aggregate is given, such as { n: count() }",
+    );
   }
   const [name, given] = first;
   const { by }: { by?: unknown } = Object(given);

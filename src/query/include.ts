@@ -11,7 +11,8 @@ export type IncludeSpec = { readonly [field: string]: true | Schema };
 /** Nothing but references. */
 export type OnlyRefs<Spec, Ref extends string> = {
   readonly [F in Exclude<keyof Spec, Ref>]:
-    "It is no reference: use field.ref()";
+    // A text would make `never` of `true &`, and say nothing.
+    { readonly "It is no reference: use field.ref()": true };
 };
 
 /** What stands in place of an id: the item, or `undefined` when it is not there. */
@@ -42,7 +43,7 @@ export function parseInclude(engine: QueryEngine, spec: object): IncludeTerm[] {
     if (collection === undefined) {
       const refs = [...engine.options.refs?.keys() ?? []].join(", ");
       throw invalidQuery(
-        `Cannot include '${field}': it is no reference. The references are ${
+        `Cannot include '${field}': it is no reference, as in { author: true }. The references are ${
           refs || "none"
         }`,
       );

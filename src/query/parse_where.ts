@@ -26,9 +26,7 @@ export function unknownField(
 ): DatabaseError {
   const known = [...fields.keys()].join(", ");
   return invalidQuery(
-    `Cannot ${verb}: there is no field '${
-      String(name)
-    }'. The fields are ${known}`,
+    `Cannot ${verb}: ${show(name)} is no field. The fields are ${known}`,
   );
 }
 
@@ -50,7 +48,9 @@ class Parser {
   /** All properties of one object, joined by "and". */
   object(where: unknown, depth: number): Condition[] {
     if (!isPlain(where)) {
-      throw invalidQuery("Cannot query: 'where' takes an object or a function");
+      throw invalidQuery(
+        "Cannot query: 'where' takes an object, such as { done: false }, or a function",
+      );
     }
     if (depth > limits.queryDepthMax) {
       throw invalidQuery(
@@ -174,7 +174,7 @@ class Parser {
         return { what: "contains", field, kind, value: part(of, value) };
     }
     throw invalidQuery(
-      `Cannot query: '${name}' does not fit field '${field}' (${kind}) or its value. ` +
+      `Cannot query: '${name}' of '${field}' (${kind}) is no operator, or its value does not fit. ` +
         `Its operators are ${operatorsOf(kind)}`,
     );
   }
@@ -250,9 +250,8 @@ function toKey({ field, kind }: OfField, value: unknown): Key {
   const key = isScalar(value) ? keyOf(kind, value) : null;
   if (key === null || key === undefined) {
     throw invalidQuery(
-      `Cannot query: the value for '${field}' does not fit its kind (${kind}): ${
-        show(value)
-      }${value === null ? ". What is absent is undefined" : ""}`,
+      `Cannot query: '${field}' (${kind}) is compared with values of its kind, ` +
+        `or with undefined where it is absent, not with ${show(value)}`,
     );
   }
   return key;

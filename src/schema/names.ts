@@ -30,8 +30,8 @@ export function isFieldName(name: string): boolean {
   return FIELD.test(name) && !RESERVED.has(name);
 }
 
-export function isCollectionName(name: string): boolean {
-  return COLLECTION.test(name);
+export function isCollectionName(name: unknown): name is string {
+  return typeof name === "string" && COLLECTION.test(name);
 }
 
 export function textBytes(text: string): number {
@@ -65,13 +65,13 @@ export function itemIdFault(id: string): string | undefined {
 export function parseItemId(value: unknown): string {
   const fault = typeof value === "string"
     ? itemIdFault(value)
-    : "it is not a string";
-  if (fault === undefined && typeof value === "string") return value;
+    : "it is not a string, such as an item's `id`";
+  if (fault === undefined) return value as string; // What is none has a fault.
   throw new DatabaseError(
     "invalid-id",
-    `Cannot use item id ${
+    `Cannot use ${
       show(value)
-    }: ${fault}. Use 1 to ${limits.idBytesMax} bytes of printable text.`,
+    } as an id or a key: ${fault}. Use 1 to ${limits.idBytesMax} bytes of printable text.`,
   );
 }
 

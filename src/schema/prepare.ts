@@ -45,7 +45,7 @@ export function prepareCreate(
   for (let i = 0; i < plan.length; i++) {
     const field = plan[i]!;
     const value = given[field.name];
-    if (value === undefined) draft[field.name] = fillIn(field);
+    if (value === undefined) draft[field.name] = fillIn(schema, field, given);
     else {
       draft[field.name] = parseValue(field, value);
       used++;
@@ -88,7 +88,7 @@ function isObject(value: unknown): value is Properties {
   return typeof value === "object" && value !== null;
 }
 
-function fillIn(field: SchemaField): Value {
+function fillIn(schema: Schema, field: SchemaField, given: Properties): Value {
   const { initial } = field;
   if (initial !== undefined) {
     // An empty set may be too small for its field.
@@ -96,6 +96,8 @@ function fillIn(field: SchemaField): Value {
       ? parseValue(field, initial)
       : initial;
   }
+  // Who misspelled its name hears that, and not that it is missing.
+  if (!field.isOptional) refuseUnknown(schema, given);
   return parseValue(field, undefined);
 }
 

@@ -45,7 +45,7 @@ export function listChanges(
   given: unknown,
   ids: ElementIds,
 ): readonly Change[] {
-  const parts = explicitParts(given, partNames);
+  const parts = explicitParts(field, given, partNames);
   const wanted = parts === undefined
     ? slotsOfWhole(field, now, given)
     : slotsOfParts(field, now, parts);

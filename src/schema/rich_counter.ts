@@ -48,7 +48,7 @@ export const counter: RichKind<CounterState> = {
       : malformed("a counter is no whole number");
   },
   prepare(field, { total }, given) {
-    const parts = explicitParts(given, ["increment"]);
+    const parts = explicitParts(field, given, ["increment"]);
     const amount = parseCount(
       field,
       parts === undefined

@@ -16,7 +16,12 @@ import type { ByteReader, ByteWriter } from "../base/bytes.ts";
 import type { Stamp } from "../base/hlc.ts";
 import { limits } from "../base/limits.ts";
 import type { Change, Value } from "./patch.ts";
-import { isPlainObject, type SchemaField } from "./validate.ts";
+import {
+  expectations,
+  isPlainObject,
+  refuseValue,
+  type SchemaField,
+} from "./validate.ts";
 
 /** Writes one stamp: checkpoints and digests differ in how. */
 export type WriteStamp = (w: ByteWriter, stamp: Stamp) => void;
@@ -71,15 +76,21 @@ type Parts = Readonly<Record<string, unknown>>;
 
 /**
  * Explicit changes: a plain object whose keys are all names of changes, each
- * property read once. Anything else is meant as a whole value.
+ * property read once. Anything else is meant as a whole value, which an object is
+ * of a map alone.
  */
 export function explicitParts(
+  field: SchemaField,
   given: unknown,
   names: readonly string[],
 ): Parts | undefined {
   if (!isPlainObject(given)) return undefined;
   const keys = Object.keys(given);
   if (keys.length === 0) return undefined;
-  if (!keys.every((key) => names.includes(key))) return undefined;
+  if (!keys.every((key) => names.includes(key))) {
+    if (field.kind === "map") return undefined;
+    const parts = `{ ${names.join(", ")} }`;
+    refuseValue(field, `${expectations[field.kind]} or ${parts}`, given);
+  }
   return Object.assign(Object.create(null), given);
 }

@@ -171,7 +171,7 @@ function wantedEntries(
   now: MapState["entries"],
   given: unknown,
 ): ReadonlyMap<string, Value> {
-  const parts = explicitParts(given, ["put", "drop"]);
+  const parts = explicitParts(field, given, ["put", "drop"]);
   const { put, drop } = parts === undefined
     ? { put: given, drop: now.keys() }
     : { put: parts.put ?? {}, drop: keysOf(field, parts.drop ?? []) };

@@ -206,7 +206,7 @@ function wantedValues(
   state: SetState,
   given: unknown,
 ): ReadonlyMap<Value, boolean> {
-  const parts = explicitParts(given, ["add", "remove"]);
+  const parts = explicitParts(field, given, ["add", "remove"]);
   const { add, remove } = parts === undefined
     ? { add: parseIterable(field, given), remove: listOf(state.show()) }
     : {

@@ -72,7 +72,7 @@ function editOf(
   const { engine } = field;
   if (engine === undefined) throw noEngine(field);
   const client = () => newClient(before, ids);
-  const parts = explicitParts(given, ["splice"]);
+  const parts = explicitParts(field, given, ["splice"]);
   if (parts === undefined) {
     const text = parseValue(field, given);
     if (text === before.show(engine)) return emptyText;

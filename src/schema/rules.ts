@@ -83,7 +83,9 @@ export function defineRules<const Pattern extends string>(
     readonly [Text in Pattern]: PatternRules<ParamsOf<Text>>;
   },
 ): Rules {
-  if (!isPlainObject(definition)) invalid("its patterns are not an object");
+  if (!isPlainObject(definition)) {
+    invalid('they are an object of patterns, such as { "team/{team}": … }');
+  }
   const entries = Object.entries<PatternRules<never>>(definition);
   if (entries.length > limits.rulePatternsMax) {
     invalid(`they have over ${limits.rulePatternsMax} patterns`);
@@ -112,7 +114,8 @@ function checkKeys(
   if (!isPlainObject(given)) invalid(`${what} are not an object`);
   for (const key of Object.keys(given)) {
     if (allowedKeys.includes(key)) continue;
-    invalid(`${what} have the unknown key ${show(key)}`);
+    const known = allowedKeys.join(", ");
+    invalid(`${what} have the unknown key ${show(key)}: use ${known}`);
   }
 }
 
@@ -217,7 +220,7 @@ export class RepositoryRules {
 
   #noPattern(): Decision {
     const name = show(this.repository);
-    return denial("no pattern", `No rule is for the repository ${name}`);
+    return denial("no pattern", `No pattern of the rules fits ${name}`);
   }
 
   /** The rules of a collection; a decision where there are none. */

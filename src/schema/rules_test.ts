@@ -128,8 +128,8 @@ Deno.test("what no rule is for is denied, and the reason says what is missing", 
     'team/{team} task.create: No rule lets anybody create "task" items',
     'bare/{name} task: No rule lets anybody write "task" items here',
     "allowed",
-    'no pattern: No rule is for the repository "else"',
-    'no pattern: No rule is for the repository "team/a/b"',
+    'no pattern: No pattern of the rules fits "else"',
+    'no pattern: No pattern of the rules fits "team/a/b"',
   ]);
   const read = rules.mayRead(ada, "team/a", 0)!;
   equal(read.allowed ? "" : read.reason, "No rule lets anybody read it");
@@ -272,7 +272,7 @@ Deno.test("a wrong definition fails where it is made", () => {
     [/no array/, () => defineRules({ "**": { collections: {} as never } })],
     [/no boolean/, () => defineRules({ "**": { others: 1 as never } })],
     [/not an object/, () => defineRules({ "**": null as never })],
-    [/not an object/, () => defineRules(null as never)],
+    [/an object of patterns/, () => defineRules(null as never)],
   ];
   for (const [pattern, run] of bad) fails("invalid-option", pattern, run);
 });

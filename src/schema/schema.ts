@@ -133,7 +133,7 @@ export function defineSchema<
   fields: Fields,
   options: SchemaOptions<Extract<keyof Fields, string>> = {},
 ): Schema<Name, Fields> {
-  if (typeof name !== "string" || !isCollectionName(name)) {
+  if (!isCollectionName(name)) {
     throw new DatabaseError(
       "invalid-name",
       `Cannot use collection name ${
@@ -141,7 +141,12 @@ export function defineSchema<
       }: use a letter, then up to 63 letters, digits, _ or -.`,
     );
   }
-  if (!isPlainObject(fields)) invalid(name, "its fields are not an object");
+  if (!isPlainObject(fields)) {
+    invalid(
+      name,
+      "its fields are an object, such as { title: field.string() }",
+    );
+  }
   const entries = Object.entries(fields);
   if (entries.length > limits.fieldsMax) {
     invalid(name, `it has over ${limits.fieldsMax} fields`);
@@ -195,7 +200,10 @@ function compile(
   }
   const definition = field?.definition;
   if (typeof definition !== "object") {
-    invalid(collection, `${name} was not made with field.string() or another`);
+    invalid(
+      collection,
+      `${name} is no field: call one, such as field.string()`,
+    );
   }
   const compiled = compileDefinition(collection, name, definition);
   compiled.initial = initialOf(compiled, definition);
@@ -210,10 +218,12 @@ function compileDefinition(
   const { min = -Infinity, max = Infinity, checks, target, mustExist = false } =
     definition;
   if (!(min <= max)) invalid(collection, `${name} has min over max`);
-  if (target !== undefined && !isCollectionName(target)) {
+  if (definition.kind === "ref" && !isCollectionName(target)) {
     invalid(
       collection,
-      `${name} refers to ${show(target)}, and not to a collection by its name`,
+      `${name} refers to ${
+        show(target)
+      }, and not to a collection by its name, such as field.ref("user")`,
     );
   }
   return {
@@ -269,7 +279,12 @@ function innerOf(
   if (inner === undefined) return undefined;
   const fits = setKinds.includes(inner.kind) ||
     (inner.kind === "json" && kind !== "set");
-  if (!fits) invalid(collection, `${name} is a ${kind} of ${inner.kind}`);
+  if (!fits) {
+    invalid(
+      collection,
+      `${name} is a ${kind} of ${inner.kind}, and elements are single values, such as field.string()`,
+    );
+  }
   if (inner.mode !== "required") {
     invalid(collection, `elements of ${name} cannot be optional or default`);
   }

@@ -94,7 +94,7 @@ function parseKind(field: SchemaField, value: unknown): Value {
   }
 }
 
-const expectations: Readonly<Record<FieldKind, string>> = {
+export const expectations: Readonly<Record<FieldKind, string>> = {
   string: "a string",
   number: "a finite number",
   boolean: "true or false",

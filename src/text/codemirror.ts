@@ -24,7 +24,7 @@ import {
 import { checkOptions } from "../base/known_options.ts";
 import type { Schema } from "../schema/schema.ts";
 import type { TextCursor } from "./cursors.ts";
-import { LiveText, type TextPlace } from "./live_text.ts";
+import { checkPlace, LiveText, type TextPlace } from "./live_text.ts";
 import { type Splice, splicesOf } from "./splices.ts";
 import {
   type BindOptions,
@@ -34,6 +34,7 @@ import {
   listen,
   rethrow,
   timerOf,
+  windowOf,
 } from "./textarea.ts";
 
 /** Marks what others did: it is not typed here. */
@@ -43,7 +44,7 @@ const fromOthers = Annotation.define<boolean>();
 export function codemirror<S extends Schema>(
   place: TextPlace<S> & BindOptions,
 ): Extension {
-  checkOptions(place, bindOptions);
+  checkPlace(checkOptions(place, bindOptions));
   const plugin = ViewPlugin.define((view) => new Bound(view, place), {
     decorations: (bound) => bound.decorations,
   });
@@ -64,8 +65,7 @@ class Bound<S extends Schema> {
     this.#view = view;
     this.#place = place;
     const { delayMs = DELAY_MS, onError = rethrow, cursors } = place;
-    const page = view.dom.ownerDocument.defaultView;
-    if (page === null) throw new TypeError("The editor is in no window");
+    const page = windowOf(view.dom);
     this.#live = new LiveText({
       ...place,
       delayMs,

@@ -58,7 +58,7 @@ export class LiveText<S extends Schema> {
 
   constructor(parts: LiveTextParts<S>) {
     this.#parts = parts;
-    checkField(parts);
+    checkPlace(parts);
     this.#working = this.#begin();
     this.#stop = parts.collection.store(parts.id).subscribe(() => this.#take());
   }
@@ -192,9 +192,17 @@ export class LiveText<S extends Schema> {
   }
 }
 
-function checkField<S extends Schema>(
-  { collection: { schema }, field }: TextPlace<S>,
+/** Stops at what is no text field of a collection. */
+export function checkPlace<S extends Schema>(
+  { collection, field }: Partial<TextPlace<S>>,
 ): void {
+  const schema = collection?.schema;
+  if (schema === undefined) {
+    throw new DatabaseError(
+      "invalid-option",
+      "Cannot bind a text: name its place by `collection`, `id` and `field`",
+    );
+  }
   const { kind } = schema.plan.find(({ name }) => name === field) ?? {};
   if (kind === "text") return;
   throw new DatabaseError(

@@ -1,5 +1,6 @@
 /** A textarea, or a text input, that several people write in. */
 
+import { DatabaseError } from "../base/errors.ts";
 import { checkOptions } from "../base/known_options.ts";
 import type { Schema } from "../schema/schema.ts";
 import type { TextCursor, TextCursors } from "./cursors.ts";
@@ -210,8 +211,13 @@ export function rethrow(error: unknown): void {
 
 /** The window that an element is shown in. */
 export function windowOf(element: Pick<TextElement, "ownerDocument">) {
-  const page = element.ownerDocument.defaultView;
-  if (page === null) throw new TypeError("The element is in no window");
+  const page = element?.ownerDocument?.defaultView;
+  if (!page) {
+    throw new DatabaseError(
+      "invalid-option",
+      "Cannot bind: the element must be in a page, such as a textarea",
+    );
+  }
   return page as TextWindow; // Every window has timers and events.
 }
 
