@@ -76,6 +76,8 @@ export async function pack(target: string): Promise<Packed> {
   for (const text of TEXTS) {
     Deno.copyFileSync(`${root}${text}`, `${folder}/${text}`);
   }
+  const agents = `${root}${TEMPLATE}/common/AGENTS.md`;
+  Deno.copyFileSync(agents, `${folder}/AGENTS.md`);
   const tarball = `${target}/${tarballName()}`;
   // As npm does it, which a machine with Deno or Bun alone has not.
   await run(target, "tar", "-czf", tarball, "package");
