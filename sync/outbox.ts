@@ -161,9 +161,12 @@ export class Outbox {
    * @param flying what was sent and is about to be acknowledged: it does not go out twice
    */
   rewind(from: number, due: number, flying: readonly SentRecord[] = []): void {
-    const { from: before = from } = this.#rewind ?? {};
+    const before = this.#rewind ?? { from, due };
     for (const { chain, end } of flying) this.#flying.set(chain, end);
-    this.#rewind = { from: Math.min(from, before), due };
+    this.#rewind = {
+      from: Math.min(from, before.from),
+      due: Math.max(due, before.due),
+    };
   }
 
   /** Goes back where that is due; false while it waits, and nothing goes out before. */

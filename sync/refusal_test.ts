@@ -244,6 +244,44 @@ Deno.test("what a refusal had passed over is not acknowledged by a later one tha
   talk.end();
 });
 
+Deno.test("a chain goes on whose refusal was under way when its commit was given up with another one's", async () => {
+  for (const isBack of [false, true]) {
+    const { world, serving, place, talk: before } = await start();
+    await before.settle();
+    before.end();
+    await place.write("a", "1");
+    await place.write("b", "1");
+    const port = place.replica.port();
+    const [first] = [...port.vector().keys()] as [string];
+    port.cut([{ chain: first, from: 1 }]); // So it is written again in a chain of its own.
+    await disks();
+    const second = [...port.vector().keys()].find((one) => one !== first)!;
+    const gate = (batch: Batch) =>
+      batch.first === 0 && says(batch) ? refuse("denied") : undefined;
+    const resume = isBack ? before.client.resume : undefined;
+    const talk = meet(world, serving, place, gate, resume);
+    const why = { reason: "denied", rule: "", detail: "", kept: false };
+    for (let flight = 0; flight < 10; flight++) {
+      await disks();
+      for (const frame of talk.server.take()) {
+        const message = decodeMessage(frame);
+        if (message.is === "refuse" && message.chain === first) {
+          place.replica.refuse(second, [{ number: 0, ...why }]);
+        }
+        talk.client.frame(frame.slice());
+      }
+      await disks();
+      for (const frame of talk.client.take()) talk.server.frame(frame.slice());
+    }
+    assert.equal(talk.client.told("refused").length, 2);
+    await place.write("c", "1");
+    await talk.settle();
+    assert.deepEqual(serving.place.replica.port().vector(), port.vector());
+    assert.equal(serving.place.text("c"), "1");
+    talk.end();
+  }
+});
+
 Deno.test("who comes back after a refusal sends what was to be sent again, whatever stood behind it on the way", async () => {
   const { world, serving, place, talk } = await start();
   const other = await Place.open({ world, seed: 2 });

@@ -406,8 +406,10 @@ export class Upload {
     } else {
       due = port.refuse(chain, refused);
       if (isEnd) port.cut([{ chain, from: first }]);
-      else if (due === undefined) {
-        // It refuses what says nothing: whoever says so would be asked for ever.
+      else if (
+        due === undefined && messages[0]!.sequence >= this.#again.before
+      ) {
+        // It refuses what said nothing: whoever says so would be asked for ever.
         this.#skip(chain, entry);
         return "skipped";
       }
