@@ -2,7 +2,13 @@ import assert from "node:assert/strict";
 import { ServedOrder } from "../repo/log/served_order.ts";
 import { equalBytes } from "../src/base/bytes.ts";
 import { limits } from "../src/base/limits.ts";
-import { ManualWorld, Place, SlowStorage } from "../tests/kit/replica_place.ts";
+import {
+  bareSession,
+  certificateFor,
+  ManualWorld,
+  Place,
+  SlowStorage,
+} from "../tests/kit/replica_place.ts";
 import {
   ClientSide,
   disks,
@@ -436,5 +442,25 @@ Deno.test("a goodbye ends a conversation with the time to stay away, which is bo
   assert.equal(both.client.told("goodbye")[0]?.waitMs, limits.goodbyeMsMax);
   assert.equal(both.client.ended?.code, "shutting-down");
   assert.equal(both.server.ended?.code, "shutting-down");
+  both.end();
+});
+
+Deno.test("a connection ends when the client's certificate has run out, and not before", async () => {
+  const { world, serving } = await start();
+  const bare = bareSession(1);
+  const lastMs = 2.5 * limits.heartbeatMs;
+  const notAfter = world.now() + lastMs;
+  const certificate = certificateFor(bare, undefined, false, notAfter);
+  const session = { ...bare, certificate };
+  const place = await Place.open({ world, seed: 1, session });
+  const both = talk(serving, place);
+  await both.settle();
+  const begunMs = world.monotonic();
+  while (both.server.ended === undefined) {
+    assert.ok(world.monotonic() < begunMs + 2 * lastMs, "it ends");
+    await both.pass(both.server.wakeMs - world.monotonic());
+  }
+  assert.equal(both.server.ended.code, "expired-session");
+  assert.equal(world.monotonic(), begunMs + lastMs + 1);
   both.end();
 });

@@ -29,9 +29,6 @@ export interface HostConnectionParts {
   ended(connection: HostConnection): void;
 }
 
-/** Timers of a platform take no longer delay than this. */
-const DELAY_MS_MAX = 24 * 60 * 60 * 1_000;
-
 /** So often is looked whether a peer has read what it was sent. */
 const READ_MS = 20;
 
@@ -45,7 +42,6 @@ export class HostConnection implements HostPeer {
   /** Was a batch refused for whose work nobody has paid? */
   #hasRefused = false;
   #session: PeerSession | undefined;
-  #cancelExpiry: (() => void) | undefined;
   #cancelCredit: (() => void) | undefined;
 
   constructor(parts: HostConnectionParts) {
@@ -166,21 +162,6 @@ export class HostConnection implements HostPeer {
   #ready(session: PeerSession): void {
     this.#session = session;
     this.event({ kind: "ready" });
-    this.#expireLater(session.notAfter);
-  }
-
-  /** A connection may outlive its certificate's time: then it must log in again. */
-  #expireLater(notAfter: number): void {
-    const leftMs = notAfter - this.#parts.world.now();
-    if (leftMs < 0) {
-      return this.finish((core) =>
-        core.fail("expired-session", "The certificate has run out")
-      );
-    }
-    this.#cancelExpiry = this.#parts.world.after(
-      Math.min(leftMs + 1, DELAY_MS_MAX),
-      () => this.#expireLater(notAfter),
-    );
   }
 
   #open(opening: EventOf<"opening">): void {
@@ -247,7 +228,6 @@ export class HostConnection implements HostPeer {
   }
 
   #ended(end: TransportEnd, isOwn: boolean): void {
-    this.#cancelExpiry?.();
     this.#cancelCredit?.();
     this.#toOpen = [];
     for (const channel of this.#channels.values()) channel.close();

@@ -56,14 +56,16 @@ export interface ServerChannelParts {
   readonly peer: PeerSession;
   readonly budget: PartBudget;
   readonly release: (bytes: number) => void;
-  readonly audits: AuditDesk;
+  /** Who answers its questions. */
+  readonly audits: () => AuditDesk;
   readonly options: ServerChannelOptions;
 }
 
 /** An open channel. */
 export class ServerChannel implements ReceiptAsker {
   readonly #parts: ServerChannelParts;
-  readonly #inbox: Inbox;
+  /** Made for the first record: who only follows has none. */
+  #inbox: Inbox | undefined;
   #outbox: Outbox | undefined;
   /** Was the session's certificate put before its first batch? */
   #isIntroduced = false;
@@ -80,10 +82,13 @@ export class ServerChannel implements ReceiptAsker {
   #owesReceipt = false;
 
   constructor(parts: ServerChannelParts) {
-    const { line, port, budget, release, options } = parts;
-    const { gate, staging, wants } = options;
     this.#parts = parts;
-    this.#inbox = new Inbox({
+  }
+
+  #receiving(): Inbox {
+    const { line, port, budget, release, options } = this.#parts;
+    const { gate, staging, wants } = options;
+    return this.#inbox ??= new Inbox({
       port,
       budget,
       release,
@@ -172,7 +177,11 @@ export class ServerChannel implements ReceiptAsker {
           return line.fail("bad-message", "A client has no order to tell");
         }
         return this.#take(() =>
-          this.#inbox.records(message.records, frameBytes, this.#monotonicMs)
+          this.#receiving().records(
+            message.records,
+            frameBytes,
+            this.#monotonicMs,
+          )
         );
       case "part":
         return this.#part(message, frameBytes);
@@ -198,7 +207,8 @@ export class ServerChannel implements ReceiptAsker {
   #part(message: MessageOf<"part">, frameBytes: number): void {
     const { line } = this.#parts;
     this.#introduce();
-    const intake = this.#inbox.part(message, frameBytes, this.#monotonicMs);
+    const now = this.#monotonicMs;
+    const intake = this.#receiving().part(message, frameBytes, now);
     if (intake === "bad") line.fail("bad-message", "A part does not go on");
     else if (intake === "no-room") {
       line.fail("unavailable", "Too many large records at once");
@@ -228,7 +238,8 @@ export class ServerChannel implements ReceiptAsker {
     const { line, port, options } = this.#parts;
     for (const one of refused) this.#refuse(one);
     this.#acknowledge();
-    if (this.#getsReceipts && !this.#inbox.isIdle) options.receipts.await(this);
+    const isOwed = this.#getsReceipts && this.#inbox?.isIdle === false;
+    if (isOwed) options.receipts.await(this);
     if (judged.length === 0) return;
     let bytes = 0;
     for (const { arrival } of judged) bytes += arrival.bytes.length;
@@ -239,7 +250,7 @@ export class ServerChannel implements ReceiptAsker {
     const { line, channel, port, options } = this.#parts;
     const { arrival, chain, first, end, sequence } = pending;
     const kept = options.keeps?.(arrival, refusal) ?? false;
-    const has = chain === "" ? 0 : this.#inbox.countOf(chain);
+    const has = chain === "" ? 0 : this.#receiving().countOf(chain);
     const last = Math.max(0, end - 1);
     const number = refusal.number ?? Math.min(Math.max(first, has), last);
     const from = Math.min(has, number);
@@ -267,7 +278,7 @@ export class ServerChannel implements ReceiptAsker {
 
   #acknowledge(): void {
     const { line, channel } = this.#parts;
-    const acked = this.#inbox.acknowledge();
+    const acked = this.#inbox?.acknowledge();
     if (acked === undefined) return;
     // A cursor behind it comes first: the client may leave when it is acknowledged.
     // A witness comes after it: before, nobody could tell what the ack was new to.
@@ -286,7 +297,7 @@ export class ServerChannel implements ReceiptAsker {
 
   /** What of its own chains is durable, and was not acknowledged yet. */
   get owed(): ReadonlyMap<string, number> {
-    return this.#ownOf(this.#inbox.durable.lengths);
+    return this.#ownOf(this.#inbox?.durable.lengths ?? []);
   }
 
   /** The chains of the client's session: as many as a receipt names. */
@@ -317,7 +328,7 @@ export class ServerChannel implements ReceiptAsker {
   /** Before the channel ends: what came may have ended the right to it. */
   acknowledgeLast(): void {
     const { line, channel } = this.#parts;
-    const acked = this.#inbox.acknowledge();
+    const acked = this.#inbox?.acknowledge();
     if (acked === undefined) return;
     const { sequence, lengths } = acked;
     const receipt = this.#receiptOf(lengths);
@@ -327,7 +338,7 @@ export class ServerChannel implements ReceiptAsker {
   /** What may be shared has grown. */
   shareable(): void {
     const monotonicMs = this.#monotonicMs;
-    if (this.#inbox.hasParked) {
+    if (this.#inbox?.hasParked) {
       this.#settle(this.#inbox.retryParked(monotonicMs));
     }
     this.#acknowledge();
@@ -403,7 +414,7 @@ export class ServerChannel implements ReceiptAsker {
     if (step === undefined) return undefined;
     // There is an answer to give, or the clock to be looked at.
     const isAwake = options.witness === undefined || this.#awaitsWitness;
-    if (!this.#inbox.isIdle || !isAwake) return undefined;
+    if (this.#inbox?.isIdle === false || !isAwake) return undefined;
     const frame = step.frame(channel);
     if (line.sending.left < frame.length + CREDIT_MIN) return undefined;
     const outbox = this.#outbox!; // Which rests.
@@ -509,7 +520,7 @@ export class ServerChannel implements ReceiptAsker {
   #audit({ question, query }: MessageOf<"audit">): void {
     const { line, channel, port, audits } = this.#parts;
     if (!this.#mayRead) return line.fail("forbidden", "No right to read");
-    audits.ask(channel, answerAudit(port, query), (answer) => {
+    audits().ask(channel, answerAudit(port, query), (answer) => {
       if (this.#parts.options.isEnded?.() === true) return;
       line.send({ is: "audited", channel, question, answer });
     });
@@ -526,19 +537,19 @@ export class ServerChannel implements ReceiptAsker {
   tick(): void {
     const { line } = this.#parts;
     this.#awaitsWitness = false;
-    if (
-      this.#inbox.hasParked && line.moment.monotonicMs >= this.#inbox.expiresMs
-    ) {
-      this.#settle(this.#inbox.expire(line.moment.monotonicMs));
+    const inbox = this.#inbox;
+    if (inbox === undefined) return;
+    const { monotonicMs } = line.moment;
+    if (inbox.hasParked && monotonicMs >= inbox.expiresMs) {
+      this.#settle(inbox.expire(monotonicMs));
     }
-    line.due(this.#inbox.expiresMs);
+    line.due(inbox.expiresMs);
   }
 
   /** The channel is closed: frees what is half received. */
   end(): void {
-    this.#inbox.end();
+    this.#inbox?.end();
     this.#parts.options.receipts.forget(this);
-    this.#parts.audits.forget(this.#parts.channel);
   }
 }
 

@@ -54,7 +54,8 @@ export class ServerConversation {
   readonly #options: ServerOptions;
   readonly #line: Line;
   readonly #budget: PartBudget;
-  readonly #audits: AuditDesk;
+  /** Made for the first question. */
+  #audits: AuditDesk | undefined;
   readonly #openings = new Map<number, Opening>();
   readonly #channels = new Map<number, ServerChannel>();
   readonly #byName = new Map<RepositoryName, number>();
@@ -69,9 +70,11 @@ export class ServerConversation {
   constructor(options: ServerOptions) {
     this.#options = options;
     this.#line = new Line(options.windowBytes ?? limits.windowBytes);
-    this.#audits = new AuditDesk(this.#line, options);
     this.#budget = options.budget ?? new PartBudget(limits.recordBytesMax);
   }
+
+  readonly #desk = (): AuditDesk =>
+    this.#audits ??= new AuditDesk(this.#line, this.#options);
 
   /** Bytes that the client has used and not been granted again. */
   get ungranted(): number {
@@ -100,10 +103,19 @@ export class ServerConversation {
     }
     line.checkSilence();
     line.due(line.silenceMs);
+    this.#checkExpiry(this.#peer);
     for (const channel of this.#channels.values()) channel.tick();
-    this.#audits.tick();
+    this.#audits?.tick();
     this.#pump();
     this.#checkStall();
+  }
+
+  /** A connection may outlive its certificate's time: then it must log in again. */
+  #checkExpiry({ notAfter }: PeerSession): void {
+    const line = this.#line;
+    const { nowMs, monotonicMs } = line.moment;
+    if (notAfter >= nowMs) line.due(monotonicMs + notAfter - nowMs + 1);
+    else line.fail("expired-session", "The certificate has run out");
   }
 
   #checkStall(): void {
@@ -137,6 +149,7 @@ export class ServerConversation {
     if (peer === undefined) return;
     this.#peer = peer;
     line.due(line.silenceMs);
+    this.#checkExpiry(peer);
     const serverName = this.#options.name;
     line.tell({ tell: "ready", peer, serverName, clockOffsetMs: 0 });
   }
@@ -306,6 +319,7 @@ export class ServerConversation {
     const open = this.#channels.get(channel);
     const name = open?.name ?? this.#openings.get(channel)?.name;
     open?.end();
+    this.#audits?.forget(channel);
     this.#channels.delete(channel);
     this.#openings.delete(channel);
     if (name !== undefined) this.#byName.delete(name);
@@ -333,7 +347,7 @@ export class ServerConversation {
       const budget = this.#budget;
       const release = (bytes: number) => this.#release(bytes);
       const peer = this.#peer!;
-      const audits = this.#audits;
+      const audits = this.#desk;
       const open = new ServerChannel({
         ...{ line, channel, port, peer, budget, release, audits, options },
       });
