@@ -264,6 +264,13 @@ export class Base {
     return shapes.filter((shape) => shape.collection === this.place.name);
   }
 
+  /** For who reads all of it once: lets go of the pages that came since. */
+  borrow(): () => void {
+    const parts = [this.#rows, this.#checkpoint.log.checks];
+    const kept = parts.map(({ pages }) => pages);
+    return () => parts.forEach((part, i) => part.letGoBut(kept[i]!));
+  }
+
   /** Reads those of `ordinals` that `cells` lacks. */
   load(ordinals: ArrayLike<number>, cells: Cells): void {
     const { size } = this;

@@ -39,7 +39,7 @@ export type DecodeRow = (reader: ByteReader, index: number) => void;
 
 export class LogRows {
   readonly #readLog: ReadLog;
-  readonly #checks: PagePart;
+  readonly checks: PagePart;
   readonly #covers: number;
   /** Checksums of pages that were overwritten since. */
   readonly #anew = new Map<number, number>();
@@ -48,7 +48,7 @@ export class LogRows {
 
   constructor(readLog: ReadLog, checks: PagePart, covers: number) {
     this.#readLog = readLog;
-    this.#checks = checks;
+    this.checks = checks;
     this.#covers = covers;
   }
 
@@ -123,8 +123,8 @@ export class LogRows {
   checkAt(page: number): number {
     const anew = this.#anew.get(page);
     if (anew !== undefined) return anew;
-    const { perPage, width } = this.#checks;
-    const view = this.#checks.page(Math.floor(page / perPage));
+    const { perPage, width } = this.checks;
+    const view = this.checks.page(Math.floor(page / perPage));
     return view.getUint32(page % perPage * width, true);
   }
 

@@ -135,7 +135,7 @@ export class PagePart {
   readonly length: number;
   readonly #file: PageFile;
   readonly #first: number;
-  readonly #views: (DataView | undefined)[] = [];
+  #views: (DataView | undefined)[] = [];
   #misses = 0;
 
   constructor(file: PageFile, first: number, count: number, width: number) {
@@ -144,6 +144,16 @@ export class PagePart {
     this.width = width;
     this.perPage = perPage(width);
     this.length = Math.ceil(count / this.perPage);
+  }
+
+  /** The pages that are in memory. */
+  get pages(): readonly (DataView | undefined)[] {
+    return this.#views.slice();
+  }
+
+  /** Lets go of all pages but these. */
+  letGoBut(pages: readonly (DataView | undefined)[]): void {
+    this.#views = pages.slice();
   }
 
   page(index: number): DataView {

@@ -26,6 +26,8 @@ import {
 
 /** So many items are read at a time that nobody keeps. */
 const STREAM_PAGE = 1_024;
+/** Of so many pages is kept what says where their items are: it was read in groups. */
+const STREAM_PAGES = 64;
 
 export interface TableOptions {
   readonly name: string;
@@ -195,7 +197,9 @@ export class Table implements Source {
    */
   *stream(): Generator<Item> {
     const cells = this.picture();
+    const letGo = this.base?.borrow();
     for (let from = 0; from < cells.size; from += STREAM_PAGE) {
+      if (from % (STREAM_PAGE * STREAM_PAGES) === 0) letGo?.();
       const to = Math.min(cells.size, from + STREAM_PAGE);
       const page = this.#pageOver(cells, from, to);
       for (let ordinal = from; ordinal < to; ordinal++) {
@@ -203,6 +207,7 @@ export class Table implements Source {
         if (item !== undefined) yield item;
       }
     }
+    letGo?.();
   }
 
   #pageOver(cells: Cells, from: number, to: number): Cells {

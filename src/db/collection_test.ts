@@ -1,4 +1,5 @@
-import { deepEqual, equal, throws } from "node:assert/strict";
+import { deepEqual, equal, ok, throws } from "node:assert/strict";
+import { countReads } from "../../tests/kit/counted_reads.ts";
 import {
   type Collection,
   defineSchema,
@@ -124,6 +125,27 @@ Deno.test("getMany(), all() and iteration give what get() gives", () =>
     when.setTime(0);
     equal(notes.get("a")?.when?.getTime(), 5);
   }));
+
+Deno.test("stream() keeps nothing of what it has read", async () => {
+  const storage = memoryStorage();
+  await using before = await openDatabase({ storage, schemas: [Note] });
+  const written = (await before.repository("a")).collection(Note);
+  const text = "x".repeat(100);
+  for (let i = 0; i < 5; i++) {
+    written.createMany(Array.from({ length: 1_000 }, () => ({ text })));
+  }
+  await before.close();
+  const reads = countReads(storage);
+  await using db = await openDatabase({ storage, schemas: [Note] });
+  const notes = (await db.repository("a")).collection(Note);
+  const bytes = [1, 2, 3].map(() => {
+    reads.bytes = 0;
+    equal([...notes.stream()].length, 5_000);
+    return reads.bytes;
+  });
+  ok(bytes[0]! > 500_000);
+  ok(Math.min(...bytes) === bytes[0], `it reads as much again: ${bytes}`);
+});
 
 Deno.test("stream() of a repository that is closed meanwhile fails as reading does", async () => {
   await using db = await openDatabase({
