@@ -6,7 +6,6 @@
  */
 
 import process from "node:process";
-import { createInterface } from "node:readline/promises";
 import { exitCodes, explain, formatFailure } from "./failure.ts";
 import {
   type Output,
@@ -73,6 +72,7 @@ function traceOf(error: unknown): string {
 function terminalAsk(signal: AbortSignal): Context["ask"] {
   if (!process.stdin.isTTY) return undefined;
   return async (question) => {
+    const { createInterface } = await import("node:readline/promises");
     const { stdin: input, stderr: output } = process;
     const lines = createInterface({ input, output });
     lines.on("SIGINT", () => process.emit("SIGINT"));

@@ -7,26 +7,9 @@ import {
   Option,
 } from "commander";
 import { isPlural, type Setting, settings } from "../../server/settings.ts";
-import {
-  runAccept,
-  runDrop,
-  runQuarantine,
-  runRevoke,
-} from "./commands/admin.ts";
-import { runBackup, runRestore } from "./commands/backup.ts";
-import { runCertify } from "./commands/certify.ts";
-import { runDelete } from "./commands/delete.ts";
+// What they read stands beside the program.
 import { runExplain } from "./commands/explain.ts";
-import { runExport } from "./commands/export.ts";
-import { runHistory } from "./commands/history.ts";
-import { runImport } from "./commands/import.ts";
 import { frameworks, runInit, runtimes } from "./commands/init.ts";
-import { runKeys } from "./commands/keys.ts";
-import { runQuery } from "./commands/query.ts";
-import { runRedact } from "./commands/redact.ts";
-import { runServe } from "./commands/serve.ts";
-import { runStats } from "./commands/stats.ts";
-import { runVerify } from "./commands/verify.ts";
 import { exitCodes, type Failure, usageFailure } from "./failure.ts";
 import { formats, textFormats } from "./input.ts";
 import type { Context } from "./session.ts";
@@ -74,6 +57,11 @@ interface Described {
   readonly run: (context: Context, ...given: never[]) => Promise<void> | void;
 }
 
+/** A command's work, loaded when it is the one that was given. */
+function late(load: () => Promise<Described["run"]>): Described["run"] {
+  return async (...given) => await (await load())(...given);
+}
+
 const debug = option("--debug", "show where an error came from");
 const data = option("--data <dir>", "folder of the database", "./data");
 const json = option("--json", "print JSON");
@@ -113,7 +101,7 @@ const commands: readonly Described[] = [
       "import cities.csv --data ./data --repo world --collection city",
       "import cities.csv --repo world --collection city --dry-run > city.ts",
     ],
-    run: runImport,
+    run: late(async () => (await import("./commands/import.ts")).runImport),
   },
   {
     usage: "export",
@@ -128,7 +116,7 @@ const commands: readonly Described[] = [
       "export --collection city --out cities.csv",
       "export --collection city --out cities.msgpack",
     ],
-    run: runExport,
+    run: late(async () => (await import("./commands/export.ts")).runExport),
   },
   {
     usage: "query",
@@ -146,14 +134,14 @@ const commands: readonly Described[] = [
     examples: [
       `query --collection city --where '{"country": "IS"}' --order-by lat:desc --limit 5`,
     ],
-    run: runQuery,
+    run: late(async () => (await import("./commands/query.ts")).runQuery),
   },
   {
     usage: "stats",
     description: "What a repository holds, in figures.",
     options: [...stored, json],
     examples: ["stats --data ./data --repo world"],
-    run: runStats,
+    run: late(async () => (await import("./commands/stats.ts")).runStats),
   },
   {
     usage: "history [id]",
@@ -165,7 +153,7 @@ const commands: readonly Described[] = [
       option("--json", "print a JSON object a line"),
     ],
     examples: ["history --limit 10", "history reykjavik --collection city"],
-    run: runHistory,
+    run: late(async () => (await import("./commands/history.ts")).runHistory),
   },
   {
     usage: "verify",
@@ -198,7 +186,7 @@ const commands: readonly Described[] = [
       "verify --data ./data --repo team/acme --rules ./rules.ts --follow",
       "verify --receipt ./receipt.txt --root-key 3b6a27bc…",
     ],
-    run: runVerify,
+    run: late(async () => (await import("./commands/verify.ts")).runVerify),
   },
   {
     usage: "keys",
@@ -209,14 +197,14 @@ const commands: readonly Described[] = [
       option("--identity", "show the public keys of this replica instead"),
     ],
     examples: ["keys --collection city", "keys --identity"],
-    run: runKeys,
+    run: late(async () => (await import("./commands/keys.ts")).runKeys),
   },
   {
     usage: "delete <repository>",
     description: "Delete a repository with its history, after asking.",
     options: [data, option("--yes", "do not ask"), debug],
     examples: ["delete team/acme --data ./data"],
-    run: runDelete,
+    run: late(async () => (await import("./commands/delete.ts")).runDelete),
   },
   {
     usage: "redact <ids...>",
@@ -234,7 +222,7 @@ const commands: readonly Described[] = [
     examples: [
       'redact ann --collection person --reason "she asked" --data ./data',
     ],
-    run: runRedact,
+    run: late(async () => (await import("./commands/redact.ts")).runRedact),
   },
   {
     usage: "certify <file>",
@@ -247,7 +235,7 @@ const commands: readonly Described[] = [
       debug,
     ],
     examples: ["certify redactor.key --user privacy --days 30 --data ./data"],
-    run: runCertify,
+    run: late(async () => (await import("./commands/certify.ts")).runCertify),
   },
   {
     usage: "init [folder]",
@@ -285,15 +273,18 @@ const commands: readonly Described[] = [
     examples: [
       "serve --data ./data --port 8080 --token ann=secret-of-ann",
     ],
-    run: (context, given: Record<string, unknown>) =>
-      runServe(context, given["config"] as string | undefined, flagsOf(given)),
+    run: async (context, given: Record<string, unknown>) => {
+      const { runServe } = await import("./commands/serve.ts");
+      const config = given["config"] as string | undefined;
+      await runServe(context, config, flagsOf(given));
+    },
   },
   {
     usage: "backup",
     description: "Copy a database, also while a server writes it.",
     options: [data, needed("--to <dir>", "new folder for the copy"), debug],
     examples: ["backup --data ./data --to ./backup-monday"],
-    run: runBackup,
+    run: late(async () => (await import("./commands/backup.ts")).runBackup),
   },
   {
     usage: "restore",
@@ -304,7 +295,7 @@ const commands: readonly Described[] = [
       debug,
     ],
     examples: ["restore --from ./backup-monday --to ./data"],
-    run: runRestore,
+    run: late(async () => (await import("./commands/backup.ts")).runRestore),
   },
 ];
 
@@ -329,25 +320,25 @@ const adminCommands: readonly Described[] = [
       option("--reason <text>", "what people will read", ""),
     ],
     examples: ['admin revoke --user ann --reason "laptop was stolen"'],
-    run: runRevoke,
+    run: late(async () => (await import("./commands/admin.ts")).runRevoke),
   },
   {
     usage: "quarantine",
     description: "List what revoked sessions wrote before they knew.",
     options: server,
-    run: runQuarantine,
+    run: late(async () => (await import("./commands/admin.ts")).runQuarantine),
   },
   {
     usage: "accept <id>",
     description: "Admit a batch in quarantine.",
     options: server,
-    run: runAccept,
+    run: late(async () => (await import("./commands/admin.ts")).runAccept),
   },
   {
     usage: "drop <id>",
     description: "Forget a batch in quarantine.",
     options: server,
-    run: runDrop,
+    run: late(async () => (await import("./commands/admin.ts")).runDrop),
   },
 ];
 

@@ -25,10 +25,19 @@ Deno.test("buildCore() makes few scripts of the core, the same each time", async
     ok(loadedWith("mod.js", built).length <= 8);
     ok(loadedWith("browser.js", built).length <= 8);
     // What a page loads at once has nothing that only the others need.
-    const page = loadedWith("browser.js", built)
-      .flatMap((path) => Object.keys(built.outputs[path]!.inputs));
+    const sourcesOf = (name: string) =>
+      loadedWith(name, built)
+        .flatMap((path) => Object.keys(built.outputs[path]!.inputs));
+    const page = sourcesOf("browser.js");
     equal(page.includes("src/storage/disk_storage.ts"), false);
     ok(page.includes("src/browser/mod.ts"));
+    // A command is loaded when it is the one that was given, the server with `serve`.
+    const program = sourcesOf("cli.js");
+    ok(program.includes("src/cli/program.ts"));
+    for (const late of ["src/cli/commands/query.ts", "server/server.ts"]) {
+      equal(program.includes(late), false);
+      ok(built.sources.includes(late), late);
+    }
     ok(built.sources.includes("src/storage/disk_storage.ts"));
   } finally {
     await esbuild.stop();
