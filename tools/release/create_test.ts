@@ -35,7 +35,7 @@ const runtimes: Readonly<Record<string, Runtime>> = {
     name: "node",
     program: () => Promise.resolve(["npm"]),
     task: "run",
-    module: ["node", "--import", "tsx"],
+    module: moduleOfContainer(),
   },
   Bun: {
     name: "bun",
@@ -50,6 +50,14 @@ const runtimes: Readonly<Record<string, Runtime>> = {
     module: [Deno.execPath(), "run", "-A"],
   },
 };
+
+/** What the guide's container runs, without the module's name. */
+function moduleOfContainer(): readonly string[] {
+  const guide = new URL("../../docs/guide/production.md", import.meta.url);
+  const [, command = "[]"] = /^CMD (.+)$/m.exec(Deno.readTextFileSync(guide)) ??
+    [];
+  return JSON.parse(command).slice(0, -1);
+}
 
 /** Makes an app twice, the second time for nothing, and uses what it builds. */
 async function useCreated(
