@@ -79,7 +79,10 @@ type Lengths = Iterable<readonly [chain: string, count: number]>;
 
 /** Who signs receipts of what. */
 export interface ReceiptSigner {
-  readonly port: Pick<RepositoryPort, "genesisId" | "digestOf" | "endOf">;
+  readonly port: Pick<
+    RepositoryPort,
+    "genesisId" | "digestOf" | "endOf" | "lengthOf"
+  >;
   readonly prover: ServerProver;
   readonly epoch: Uint8Array;
 }
@@ -114,12 +117,14 @@ export function giveReceipts(
 }
 
 function summaryOf(
-  port: Pick<RepositoryPort, "endOf">,
+  port: Pick<RepositoryPort, "endOf" | "lengthOf">,
   lengths: Lengths,
 ): Uint8Array {
   const ends = new Map<string, ChainEnd>();
   for (const [chain, count] of lengths) {
-    const end = port.endOf(chain, count);
+    // Where an id in its middle is not at hand, a chain is signed for up to its end.
+    const end = port.endOf(chain, count) ??
+      port.endOf(chain, port.lengthOf(chain));
     if (end !== undefined) ends.set(chain, end);
   }
   return encodeSummary(ends);

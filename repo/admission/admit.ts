@@ -36,7 +36,12 @@ import type {
   Refuse,
   Verdict,
 } from "./arrival.ts";
-import { type Batch, decodeBatch, payloadOf } from "../commit/batch.ts";
+import {
+  type Batch,
+  batchFrom,
+  decodeBatch,
+  payloadOf,
+} from "../commit/batch.ts";
 import {
   type Credential,
   decodeCredential,
@@ -154,6 +159,8 @@ function judgeBatch(
 
   const from = graph.lengthOf(chain) - first;
   if (from < 0) return park(batch, { chain, number: first - 1 });
+  const behind = countBehind(batch, from, knowledge);
+  if (behind > 0) return judgeRest(batch, behind, knowledge, gate);
   const fork = checkKnown(batch, from, knowledge);
   if (fork !== undefined) return declined(fork);
   const givenUp = givenUpIn(batch, from, knowledge, gate !== undefined);
@@ -184,6 +191,42 @@ function judgeBatch(
   const decoded = decode(patchesOf);
   if ("refused" in decoded) return declined(decoded);
   return { verdict: "admit", batch, from, patches: decoded, lastId, givenUp };
+}
+
+/**
+ * How many of a batch's commits are behind a cut of history: known by the length of
+ * their chain alone. What only this replica's own writer has is none of them.
+ */
+function countBehind(
+  { chain, first, commits }: Batch,
+  from: number,
+  knowledge: Knowledge,
+): number {
+  const end = Math.min(from, commits.length);
+  let behind = 0;
+  while (
+    behind < end && knowledge.clockAt(chain, first + behind) === undefined
+  ) behind++;
+  const isOwn = behind > 0 && knowledge.mode === "default" &&
+    knowledge.graph.idBefore(chain, first + from) === undefined;
+  return isOwn ? 0 : behind;
+}
+
+/**
+ * Nobody can tell whether they are the ones that were accepted: they are taken for
+ * known and left out, so that what is kept and passed on is under the seal.
+ */
+function judgeRest(
+  { first, commits, bytes }: Batch,
+  behind: number,
+  knowledge: Knowledge,
+  gate: Gate | undefined,
+): Verdict {
+  if (behind === commits.length) return KNOWN;
+  const isSigned = knowledge.mode === "default";
+  const kind = isSigned ? recordKind.signedBatch : recordKind.unsignedBatch;
+  const rest = batchFrom(kind, bytes, first + behind);
+  return judgeBatch(decodeBatch(rest, isSigned), knowledge, gate);
 }
 
 /**

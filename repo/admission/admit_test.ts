@@ -15,7 +15,7 @@ import {
 } from "../../tests/kit/door.ts";
 import { throwsOnlySyntaxError } from "../../tests/kit/garbage.ts";
 import { refuse } from "../../src/base/errors.ts";
-import { fromHex } from "../../src/base/bytes.ts";
+import { ByteWriter, fromHex } from "../../src/base/bytes.ts";
 import { limits } from "../../src/base/limits.ts";
 import { lateRich } from "../../src/schema/late_rich.ts";
 import vectors from "../../tests/vectors/format.json" with { type: "json" };
@@ -23,7 +23,7 @@ import "../../mod.ts";
 import { isTried, sized } from "../../tests/kit/tier.ts";
 import { admit, checkGate, judge } from "./admit.ts";
 import type { Arrival, Gate } from "./arrival.ts";
-import { decodeBatch } from "../commit/batch.ts";
+import { decodeBatch, type Run, writeBatch } from "../commit/batch.ts";
 import { commitId } from "../../tests/kit/chain.ts";
 import { chainStart, encodeHeader, type Header } from "../commit/commit.ts";
 import type { Mode } from "../commit/genesis.ts";
@@ -318,6 +318,89 @@ Deno.test("admit() takes a late commit whose parent's clock nobody has any more,
   assert.deepEqual(outcome(2, dayOne + 20), ["bad-clock", 0]);
   assert.deepEqual(outcome(3, dayOne + 30), ["park", 0]);
 });
+
+/** A replica that has cut its history: of a chain the first commits are nobody's any more. */
+function cutReader(from: number, arrivals: readonly Arrival[], mode: Mode) {
+  const bob = reader(mode);
+  for (const arrival of arrivals) bob.receive(arrival);
+  const { clockAt, countEqual } = bob;
+  bob.clockAt = (chain, number) =>
+    number < from ? undefined : clockAt.call(bob, chain, number);
+  bob.countEqual = (batch, end) =>
+    batch.first < from ? 0 : countEqual.call(bob, batch, end);
+  return bob;
+}
+
+for (const mode of ["default", "trusted"] as const) {
+  Deno.test(`admit() counts what is behind a cut of history as known, and keeps of a batch what is not, in ${mode} mode`, () => {
+    const ada = new Writer(1, reader(mode));
+    const texts = ["a", "b", "c", "d", "e", "f"];
+    const commits = texts.map((text, i) =>
+      prepare({ ...lone, wall: dayOne + i }, text)
+    );
+    const { chain } = ada;
+    const run = (from: number, to: number, spoilt = -1) => ({
+      chain,
+      first: from,
+      commits: commits.map((commit, i) =>
+        i === spoilt ? prepare({ ...lone, wall: dayOne + i }, "spoilt") : commit
+      ).slice(from, to),
+    });
+    const { genesisId } = ada.replica;
+    const ids = [chainStart(genesisId, chain)];
+    for (const commit of commits) {
+      ids.push(commitId(ids.at(-1)!, commit.header, commit.payload));
+    }
+    const pack = (run: Run) => ada.pack(run, ids[run.first]);
+    const packed = (from: number, to: number) => pack(run(from, to));
+    /** Other commits under the seal of those that they stand for. */
+    const swap = ({ kind, bytes }: Arrival, run: Run): Arrival => {
+      const writer = new ByteWriter();
+      writeBatch(writer, run);
+      if (mode === "default") writer.bytes(bytes.subarray(-64));
+      return { kind, bytes: writer.copy() };
+    };
+    const known = packed(0, 4);
+    const whole = reader(mode);
+    whole.receive(known);
+    for (const cut of [1, 2, 4]) {
+      const bob = () => cutReader(cut, [known], mode);
+      // All of it is behind the cut, or known.
+      assert.equal(bob().outcome(packed(0, cut)), "known", `${cut}`);
+      assert.equal(bob().outcome(packed(0, 4)), "known", `${cut}`);
+      // It goes on: what is kept begins where history does, and others take it.
+      for (let from = 0; from < cut; from++) {
+        const after = bob();
+        assert.equal(
+          after.outcome(packed(from, 6)),
+          "admit",
+          `${from}, ${cut}`,
+        );
+        const kept = after.log.at(-1)!;
+        assert.equal(kept.first, cut);
+        assert.deepEqual(after.graph.vector(), new Map([[chain, 6]]));
+        const third = reader(mode);
+        third.receive(known);
+        const kind = packed(0, 6).kind;
+        assert.equal(third.outcome({ kind, bytes: kept.bytes }), "admit");
+      }
+      // What nobody can check is not kept, whatever stands there.
+      const spoilt = swap(packed(0, 6), run(0, 6, 0));
+      const after = bob();
+      assert.equal(after.outcome(spoilt), "admit");
+      assert.equal(after.log.at(-1)!.first, cut);
+      // Behind the cut of others a fork is one still, and what is new has to be sealed.
+      if (cut < 4) {
+        assert.equal(bob().outcome(pack(run(0, 6, cut))), "fork");
+      }
+      if (mode === "default") {
+        const forged = swap(packed(0, 6), run(0, 6, 5));
+        assert.equal(bob().outcome(forged), "gap");
+      }
+      assert.equal(whole.outcome(pack(run(0, 6, 0))), "fork");
+    }
+  });
+}
 
 Deno.test("admit() refuses a clock that is not later than a parent's, last of its chain or not", () => {
   const shared = reader();

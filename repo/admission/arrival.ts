@@ -29,7 +29,7 @@ export interface Knowledge {
   /** Only in a repair: the session key, as 32 characters, whose seal is certificate enough. */
   readonly mendedKey?: string;
   readonly revocations: Revocations;
-  /** The clock of a known commit that is not the last of its chain; `undefined` where history was cut behind it. */
+  /** The clock of a known commit; `undefined` where history was cut behind it. */
   clockAt(chain: string, number: number): Hlc | undefined;
   /**
    * How many of a batch's commits before index `end` are, byte for byte, those that
