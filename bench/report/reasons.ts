@@ -69,8 +69,8 @@ export const reasons: readonly Reason[] = [
     operation: /^start of the process/,
     why:
       "From the sources most of it is import: 220 modules are found, read and evaluated one by one, 0.2 ms each. In the " +
-      "package they are 7, and most is some 350 functions, which V8 compiles when they are first called; SQLite is built into " +
-      "Deno, which has compiled it long before.",
+      "package they are 7, and what a first read calls is compiled with them and kept for the next process; most is to load " +
+      "and to evaluate them. SQLite is built into Deno, which has compiled it long before.",
   },
   { suite: "sqlite", operation: /fresh process/, why: coldCode },
   {
