@@ -3,7 +3,7 @@
  *
  * Builds the page, starts a server that serves it, fills it with a team's last
  * weeks when it is new, and prints the address. It opens nothing by itself.
- * Data stays in `.data/board`; `--fresh` begins anew, `--port` chooses a port.
+ * Data stays in `.data/stook`; `--fresh` begins anew, `--port` chooses a port.
  *
  * @module
  */
@@ -11,7 +11,7 @@
 import { endBuilding } from "../web-demo/build.ts";
 import { startDemo } from "../web-demo/serve.ts";
 
-const folder = ".data/board";
+const folder = ".data/stook";
 const PORT = 8000;
 
 function portOf(args: readonly string[]): number {

@@ -38,7 +38,7 @@ export const CardTile = memo(function CardTile(
     <>
       {known.length > 0 && <LabelRow labels={known} />}
       <span class="tile-title">
-        <Marked text={card.title} search={search} />
+        <Marked text={card.title || "Untitled"} search={search} />
       </span>
       <span class="tile-meta">
         {card.due !== undefined && (

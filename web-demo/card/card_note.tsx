@@ -16,7 +16,8 @@ import { tellFailure } from "../state/say.ts";
 import { BlameLine } from "./card_fields.tsx";
 import type { Blame } from "./history_words.ts";
 
-const SAVE_MS = 300;
+/** Typing that pauses for so long is written. */
+export const SAVE_MS = 300;
 /** After this long without a key nobody is writing any more. */
 const TYPING_MS = 4_000;
 
@@ -61,6 +62,14 @@ export function CardNote(
         />
         <Carets text={field.current?.value ?? note} cursors={others} />
       </div>
+      {others.length > 0 && (
+        // Beneath the text: beside their carets names would cover it.
+        <p class="caret-names" aria-hidden="true">
+          {others.map(({ peer, name, color }) => (
+            <span key={peer} style={{ "--caret": color }}>{name}</span>
+          ))}
+        </p>
+      )}
     </section>
   );
 }
@@ -73,10 +82,10 @@ function Carets(
   const sorted = cursors.toSorted((a, b) => a.head - b.head);
   return (
     <div class="note-carets" aria-hidden="true">
-      {sorted.map(({ peer, head, name, color }, at) => (
+      {sorted.map(({ peer, head, color }, at) => (
         <span key={peer}>
           {text.slice(sorted[at - 1]?.head ?? 0, head)}
-          <i class="caret" style={{ "--caret": color }} data-name={name} />
+          <i class="caret" style={{ "--caret": color }} />
         </span>
       ))}
       {text.slice(sorted.at(-1)!.head)}
@@ -84,7 +93,8 @@ function Carets(
   );
 }
 
-function fit(element: HTMLTextAreaElement): void {
+/** As high as its text. */
+export function fit(element: HTMLTextAreaElement): void {
   element.style.height = "auto";
   element.style.height = `${element.scrollHeight}px`;
 }

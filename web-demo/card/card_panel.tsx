@@ -4,10 +4,12 @@
  * @module
  */
 
+import { bindTextarea } from "@sheaf/sheaf/text";
 import type { JSX } from "preact";
 import {
   useCallback,
   useEffect,
+  useLayoutEffect,
   useMemo,
   useRef,
   useState,
@@ -19,12 +21,12 @@ import { useDirectory } from "../data/directory.tsx";
 import type { CardItem } from "../data/schema.ts";
 import { useTeam } from "../data/team_context.ts";
 import { undo } from "../data/undo.ts";
-import { attempt, tell } from "../state/say.ts";
+import { attempt, tell, tellFailure } from "../state/say.ts";
 import { hideCard } from "../state/ui.ts";
 import { Avatar } from "../app/avatar.tsx";
 import { CardFields } from "./card_fields.tsx";
 import { CardHistory } from "./card_history.tsx";
-import { CardNote } from "./card_note.tsx";
+import { CardNote, fit, SAVE_MS } from "./card_note.tsx";
 import { Comments } from "./comments.tsx";
 import { blameOf } from "./history_words.ts";
 
@@ -43,7 +45,7 @@ export function CardPanel(
     <dialog
       class="card-panel"
       ref={show}
-      aria-label={card?.title ?? "A card"}
+      aria-label={card?.title || "A card"}
       onCancel={(event) => {
         event.preventDefault();
         hideCard();
@@ -177,14 +179,29 @@ function DeleteButton({ card }: { card: CardItem }): JSX.Element {
 
 function Title({ card }: { card: CardItem }): JSX.Element {
   const team = useTeam();
-  const { title } = card;
+  const { id, title } = card;
   const decision = mayChange(team, card);
   const field = useRef<HTMLTextAreaElement>(null);
-  useEffect(() => fit(field.current), [title]);
-  const save = () => {
-    const next = field.current!.value.trim().replace(/\s+/g, " ");
-    if (next === "" || next === title) field.current!.value = title;
-    else attempt(() => team.cards.update(card.id, { title: next }));
+  const named = useRef(title);
+  if (title.trim() !== "") named.current = title;
+  useLayoutEffect(() => {
+    const { close } = bindTextarea(field.current!, {
+      collection: team.cards,
+      id,
+      field: "title",
+      delayMs: SAVE_MS,
+      onError: tellFailure,
+      cursors: team.cursors,
+    });
+    return close;
+  }, [team, id]);
+  useLayoutEffect(() => fit(field.current!), [title]);
+  /** A card keeps the name that it had rather than none. */
+  const leave = () => {
+    const element = field.current!;
+    if (element.value.trim() !== "") return;
+    element.value = named.current;
+    element.dispatchEvent(new Event("input"));
   };
   return (
     <textarea
@@ -194,11 +211,10 @@ function Title({ card }: { card: CardItem }): JSX.Element {
       dir="auto"
       maxLength={200}
       aria-label="Title"
-      value={title}
       readOnly={!decision.allowed}
       title={decision.allowed ? undefined : decision.reason}
-      onInput={() => fit(field.current)}
-      onBlur={save}
+      onInput={(event) => fit(event.currentTarget)}
+      onBlur={leave}
       onKeyDown={(event) => {
         if (event.key !== "Enter" || event.isComposing) return;
         event.preventDefault();
@@ -206,10 +222,4 @@ function Title({ card }: { card: CardItem }): JSX.Element {
       }}
     />
   );
-}
-
-function fit(field: HTMLTextAreaElement | null): void {
-  if (field === null) return;
-  field.style.height = "auto";
-  field.style.height = `${field.scrollHeight}px`;
 }

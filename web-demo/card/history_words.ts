@@ -53,7 +53,7 @@ function fieldWords(
   const value = valueOf(field);
   switch (name) {
     case "title":
-      return [`named it “${value}”`];
+      return ["wrote in the title"];
     case "column":
       return [`moved it to ${nameOf(team, "column", value)}`];
     case "position":

@@ -9,9 +9,9 @@ import type { OverwrittenEdit } from "@sheaf/sheaf/browser";
 import { attempt, tell } from "../state/say.ts";
 import { dayOf, dueWords } from "./days.ts";
 import type { Team } from "./open.ts";
-import type { CardItem } from "./schema.ts";
+import { Card, type CardItem } from "./schema.ts";
 
-/** Tells of cards whose title, day or column somebody else set, or that are gone. */
+/** Tells of cards whose day or column somebody else set, or that are gone. */
 export function tellOfLost(team: Team): void {
   team.cards.onOverwritten((edits) => {
     for (const edit of edits) tellOne(team, edit);
@@ -36,14 +36,12 @@ function wordsOf(
   const person = edit.by.user && team.people.get(edit.by.user);
   const name = person ? person.name.split(" ")[0] : "Somebody";
   if (edit.kind === "deleted") {
-    return `${name} deleted “${edit.before.title}” while you changed it.`;
+    const { title } = asLeft(team, edit);
+    return `${name} deleted “${title}” while you changed it.`;
   }
   const card = team.cards.get(edit.id);
   if (card === undefined) return undefined;
   const { field, before } = edit;
-  if (field === "title") {
-    return `${name} renamed the card that you had named “${before}”: “${card.title}”.`;
-  }
   if (field === "due") {
     const day = typeof before === "string"
       ? `due ${dueWords(before, dayOf(Date.now()))}`
@@ -57,11 +55,26 @@ function wordsOf(
     : undefined;
 }
 
+/**
+ * A deleted card as its last own change had left it. A worker tells of it without
+ * its texts, which only pages can put in order.
+ */
+function asLeft(
+  team: Team,
+  { id, before }: Extract<OverwrittenEdit<CardItem>, { kind: "deleted" }>,
+): CardItem {
+  const mine = team.cards.history(id).findLast(({ user, operations }) =>
+    user === team.me.id && operations.some(({ what }) => what !== "delete")
+  );
+  const then = mine && team.repo.at(mine.commit).collection(Card).get(id);
+  return then ?? before;
+}
+
 function restore(team: Team, edit: OverwrittenEdit<CardItem>): void {
   attempt(() => {
     if (edit.kind === "deleted") {
       // Rules let nobody make a card in another's name.
-      team.cards.create({ ...edit.before, by: team.me.id });
+      team.cards.create({ ...asLeft(team, edit), by: team.me.id });
     } else team.cards.update(edit.id, { [edit.field]: edit.before });
   });
 }
