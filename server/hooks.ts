@@ -29,6 +29,7 @@ import {
   isCredential,
 } from "../repo/commit/credentials.ts";
 import type { Redaction } from "../repo/commit/redaction.ts";
+import { batchLeft } from "../repo/redaction/erased.ts";
 import { retiredBy, type Retirement } from "../repo/commit/retirement.ts";
 import type { Void } from "../repo/commit/void.ts";
 import {
@@ -416,15 +417,21 @@ export class ServerHooks implements Required<HostHooks> {
     if (refused !== "revoked" || session === undefined || !isBatch(kind)) {
       return false;
     }
-    const batch = decodeBatch(bytes, kind === recordKind.signedBatch);
+    const { hub } = this.#parts;
+    const replica = hub.replicaOf(name);
+    const isSigned = kind === recordKind.signedBatch;
+    const batch = replica &&
+      batchLeft(
+        replica.loaded.credentials.redactions,
+        decodeBatch(bytes, isSigned),
+      );
+    if (batch === undefined || isEmpty(batch)) return false;
     const { chain, first, commits } = batch;
-    if (isEmpty(batch)) return false;
     const bytesOfChain = chainBytes(chain);
     const author = toHex(bytesOfChain.subarray(0, KEY_CHARACTERS));
-    const { hub } = this.#parts;
     const user = author === toHex(session.key)
       ? session.user
-      : hub.replicaOf(name)?.userOf(chain, commits[0]!.wall) ?? "";
+      : replica?.userOf(chain, commits[0]!.wall) ?? "";
     return this.#parts.quarantine.keep({
       repository: name,
       chain: toHex(bytesOfChain),
@@ -432,8 +439,8 @@ export class ServerHooks implements Required<HostHooks> {
       count: commits.length,
       user,
       reason: detail ?? refused,
-      signed: kind === recordKind.signedBatch,
-      bytes,
+      signed: isSigned,
+      bytes: batch.bytes,
     });
   }
 
