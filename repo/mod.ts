@@ -14,7 +14,7 @@
  * @module
  */
 
-export { decodeBatch, payloadOf } from "./commit/batch.ts";
+export { type Batch, decodeBatch, payloadOf } from "./commit/batch.ts";
 export {
   type Certificate,
   decodeCertificate,
@@ -71,8 +71,7 @@ export type { ItemName } from "./state/state.ts";
 export {
   ancestry,
   cellOf,
-  concerns,
-  itemOf,
+  eachChosen,
   mentions,
   stateOf,
   upTo,

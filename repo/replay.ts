@@ -24,6 +24,7 @@ import {
   type Genesis,
   genesisId,
   type Mode,
+  type RepositoryName,
 } from "./commit/genesis.ts";
 import { Graph } from "./graph/graph.ts";
 import {
@@ -33,13 +34,13 @@ import {
   travels,
 } from "./log/format.ts";
 import { lateReading } from "./checkpoint/late_reading.ts";
+import type { Log } from "./log/log.ts";
 import type { LoggedMark } from "./log/order.ts";
 import type { ReplicaMeta } from "./checkpoint/replica_meta.ts";
 import type { LoadedReplica } from "./loaded_replica.ts";
-import type { OpenReplicaOptions } from "./replica_options.ts";
 import type { Salvage } from "./repair/salvage.ts";
 import type { Outline } from "./state/outline.ts";
-import { State } from "./state/state.ts";
+import { State, type ViewOf } from "./state/state.ts";
 import {
   type Cut,
   decodeCut,
@@ -51,6 +52,16 @@ import {
   VoidCommits,
 } from "./refusal/void_commits.ts";
 
+/** What a log is to be, and how its items are seen. */
+export interface ReplayOptions {
+  readonly name: RepositoryName;
+  readonly mode: Mode;
+  readonly isModeRequired: boolean;
+  /** Root public key, 32 bytes. */
+  readonly rootKey: Uint8Array;
+  readonly viewOf: ViewOf;
+}
+
 export interface Ground {
   readonly checkpoint: Checkpoint | undefined;
   /** What repairs could not connect; a checkpoint behind them has it. */
@@ -58,7 +69,7 @@ export interface Ground {
 }
 
 export class Replay {
-  readonly #options: OpenReplicaOptions;
+  readonly #options: ReplayOptions;
   readonly #into: State | Outline;
   #genesis: Uint8Array | undefined;
   #mode: Mode | undefined;
@@ -78,7 +89,7 @@ export class Replay {
 
   /** @param outline takes note of commits that nobody needs folded */
   constructor(
-    options: OpenReplicaOptions,
+    options: ReplayOptions,
     { checkpoint, salvage }: Ground,
     known?: VoidCommits,
     outline?: Outline,
@@ -294,6 +305,41 @@ export interface Again {
   readonly isUsable: boolean;
 }
 
+/** Begins to fold a log over a checkpoint, or without any. */
+export type Over = (
+  base: Checkpoint | undefined,
+  known?: Again["known"],
+) => Replay;
+
+/**
+ * Folds the log behind a checkpoint, and once more where it met what is void: over
+ * the checkpoint, or without it where that holds any of it.
+ *
+ * @param first has read the log already
+ */
+export function replayed(
+  over: Over,
+  log: Log,
+  checkpoint: Checkpoint | undefined,
+  first?: Replay,
+): { readonly replay: Replay; readonly base: Checkpoint | undefined } {
+  const read = (base: Checkpoint | undefined, known?: Again["known"]) => {
+    const replay = over(base, known);
+    log.records(
+      base?.covers ?? 0,
+      log.end,
+      (kind, body, address) => void replay.record(kind, body, address),
+    );
+    return replay;
+  };
+  const replay = first ?? read(checkpoint);
+  const again = replay.again();
+  if (again === undefined) return { replay, base: checkpoint };
+  const base = again.isUsable ? checkpoint : undefined;
+  if (base === undefined) checkpoint?.close();
+  return { replay: read(base, again.known), base };
+}
+
 /**
  * Records that are whole together or not at all: resolutions, and the commits
  * that say again what these resolve. No commit else comes between them, so only
@@ -325,7 +371,7 @@ class LogGroups {
   }
 }
 
-function checkGenesis(genesis: Genesis, options: OpenReplicaOptions): void {
+function checkGenesis(genesis: Genesis, options: ReplayOptions): void {
   const { name, mode, rootKey, isModeRequired } = options;
   if (genesis.name !== name) {
     throw new DatabaseError(

@@ -29,10 +29,10 @@ import type { LogReader } from "./log/reader.ts";
 import type { Recovery } from "./log/recovery.ts";
 import type { LoadedReplica } from "./loaded_replica.ts";
 import type { LoadParts, OpenReplicaOptions } from "./replica_options.ts";
-import { type Again, Replay } from "./replay.ts";
+import { type Over, Replay, replayed } from "./replay.ts";
 import type { Salvage } from "./repair/salvage.ts";
 import { introduce, sessionName } from "./commit/session.ts";
-import { type FoldedItems, Items } from "./state/items.ts";
+import { Items } from "./state/items.ts";
 import { State } from "./state/state.ts";
 import { lateRefusing } from "./refusal/late_refusing.ts";
 import type { Schema } from "../src/schema/schema.ts";
@@ -59,70 +59,11 @@ async function openConstraints(
 }
 
 /** What takes the place of items until somebody needs one: where a server judges nothing by them. */
-function outlineOf(options: OpenReplicaOptions): Door["outline"] {
+function relayOf(options: OpenReplicaOptions): Door["relay"] {
   const { door, rules } = options;
   const isJudged = rules !== undefined ||
     schemasOf(options).some(({ isConstrained }) => isConstrained);
-  return isJudged ? undefined : door?.outline;
-}
-
-type Over = (
-  base: Checkpoint | undefined,
-  known?: Again["known"],
-) => Replay;
-
-/**
- * Folds the log behind a checkpoint, and once more where it met what is void: over
- * the checkpoint, or without it where that holds any of it.
- *
- * @param first has read the log already
- */
-function replayed(
-  over: Over,
-  log: Log,
-  checkpoint: Checkpoint | undefined,
-  first?: Replay,
-): { readonly replay: Replay; readonly base: Checkpoint | undefined } {
-  const read = (base: Checkpoint | undefined, known?: Again["known"]) => {
-    const replay = over(base, known);
-    log.records(
-      base?.covers ?? 0,
-      log.end,
-      (kind, body, address) => void replay.record(kind, body, address),
-    );
-    return replay;
-  };
-  const replay = first ?? read(checkpoint);
-  const again = replay.again();
-  if (again === undefined) return { replay, base: checkpoint };
-  const base = again.isUsable ? checkpoint : undefined;
-  if (base === undefined) checkpoint?.close();
-  return { replay: read(base, again.known), base };
-}
-
-/** The items of a relay, when somebody needs them: the newest whole checkpoint, and the log behind it. */
-function foldLate(
-  options: OpenReplicaOptions,
-  folder: string,
-  log: Log,
-): FoldedItems {
-  const { storage, viewOf } = options;
-  const readLog = (target: Uint8Array, at: number) => log.readAt(target, at);
-  const { openCheckpoint } = lateReading.code;
-  const { checkpoint } = openCheckpoint(storage, folder, readLog, viewOf);
-  const over: Over = (checkpoint, known) =>
-    new Replay(options, { checkpoint, salvage: undefined }, known);
-  const foldOver = (checkpoint: Checkpoint | undefined) => {
-    const { replay, base } = replayed(over, log, checkpoint);
-    return { state: replay.finish().into as State, base }; // proof: it has no outline.
-  };
-  try {
-    return foldOver(checkpoint);
-  } catch (cause) {
-    checkpoint?.close();
-    if (checkpoint === undefined || !isDispensable(cause)) throw cause;
-    return foldOver(undefined);
-  }
+  return isJudged ? undefined : door?.relay;
 }
 
 const created: Recovery = { clean: true, droppedBytes: 0, survivors: [] };
@@ -168,7 +109,7 @@ async function loadOver(
     const { loadRepaired } = await import("./seldom.ts");
     const repairing = {
       ...options,
-      ...door && { door: { ...door, outline: undefined } },
+      ...door && { door: { ...door, relay: undefined } },
       repair: true,
     };
     const openers = { load, create };
@@ -209,7 +150,7 @@ async function openNewest(
   late: LoadParts["late"],
 ): Promise<OpenedCheckpoint> {
   const { storage, viewOf } = options;
-  const isRelay = outlineOf(options) && !names.includes(SALVAGE);
+  const isRelay = relayOf(options) && !names.includes(SALVAGE);
   const all = isRelay ? listCheckpoints(names) : wholeCheckpoints(names);
   if (all.length === 0) return { checkpoint: undefined, skipped: [] };
   await lateReading.load();
@@ -225,11 +166,11 @@ async function load(
 ): Promise<LoadedReplica | undefined> {
   const { storage, world, repair } = options;
   const salvage = await readSalvage(options, folder, names);
-  const outline = salvage === undefined ? outlineOf(options) : undefined;
+  const relay = salvage === undefined ? relayOf(options) : undefined;
   const over: Over = (checkpoint, known) => {
     const shapes = checkpoint?.directory.shapes;
     const ground = { checkpoint, salvage };
-    return new Replay(options, ground, known, outline?.(shapes));
+    return new Replay(options, ground, known, relay?.outline(shapes));
   };
   const first = over(checkpoint);
   const opened = await openLog(storage, folder, {
@@ -275,10 +216,13 @@ async function assemble(
   found: Pick<LoadedReplica, "skipped" | "recovery" | "salvage">,
 ): Promise<LoadedReplica> {
   const { into, ...known } = replay.finish();
+  const over: Over = (checkpoint, known) =>
+    new Replay(options, { checkpoint, salvage: undefined }, known);
+  const unfolded = { ...options, folder, log, over };
   const items = new Items(
     into instanceof State
       ? { state: into, base }
-      : { outline: into, fold: () => foldLate(options, folder, log) },
+      : { outline: into, fold: () => relayOf(options)!.fold(unfolded) },
   );
   const constraints = await openConstraints(options, items);
   const ownKey = sessionName(options.session);
@@ -338,7 +282,7 @@ async function create(
   syncNames(storage);
   const ground = { checkpoint: undefined, salvage: undefined };
   const over: Over = (_, known) =>
-    new Replay(options, ground, known, outlineOf(options)?.());
+    new Replay(options, ground, known, relayOf(options)?.outline());
   const read = { folder, log, ...replayed(over, log, undefined) };
   const found = { skipped: [], recovery: created, salvage: undefined };
   return await assemble(options, read, found);

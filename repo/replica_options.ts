@@ -6,20 +6,15 @@ import type { Schema } from "../src/schema/schema.ts";
 import type { Storage } from "../src/storage/storage.ts";
 import type { LentChain } from "./graph/continuity.ts";
 import type { Door } from "./admission/door.ts";
-import type { Mode, RepositoryName } from "./commit/genesis.ts";
 import type { LoadedReplica } from "./loaded_replica.ts";
-import type { ItemName, ViewOf } from "./state/state.ts";
+import type { ReplayOptions } from "./replay.ts";
+import type { ItemName } from "./state/state.ts";
 import type { LogReader } from "./log/reader.ts";
 import type { Session } from "./commit/session.ts";
 
-export interface OpenReplicaOptions {
+export interface OpenReplicaOptions extends ReplayOptions {
   readonly storage: Storage;
   readonly world: World;
-  readonly name: RepositoryName;
-  readonly mode: Mode;
-  readonly isModeRequired: boolean;
-  /** Root public key, 32 bytes. */
-  readonly rootKey: Uint8Array;
   readonly session: Session;
   /** Does the folder lie where it always did? */
   readonly isOriginal: boolean;
@@ -36,7 +31,6 @@ export interface OpenReplicaOptions {
   readonly schemas?: readonly Schema[];
   /** Where records of others come in; `undefined` for a tab, which follows its owner. */
   readonly door: Door | undefined;
-  readonly viewOf: ViewOf;
   /** Set damaged log bytes aside instead of failing. */
   readonly repair: boolean;
   /** Takes what others keep of erased items out of files beside the log. */

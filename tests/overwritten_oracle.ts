@@ -9,7 +9,7 @@ import { decodePatch } from "../src/schema/patch_codec.ts";
 import { mergeClassOf } from "../src/schema/kinds.ts";
 import type { Operation } from "../src/schema/patch.ts";
 import { replicaOf } from "../src/db/internals.ts";
-import { itemOf, payloadOf } from "../repo/mod.ts";
+import { cellOf, payloadOf } from "../repo/mod.ts";
 import { Card, type Device } from "./undo_device.ts";
 
 interface Commit {
@@ -178,13 +178,13 @@ export class Oracle {
       seen.add(one.name);
     }
     const { commits, state } = this.#replica();
-    const item = itemOf(
+    const cell = cellOf(
       commits,
       () => state.table(Card.name).view,
       (chain, number) => seen.has(`${chain}/${number}`),
       { collection: Card.name, id },
     );
-    this.#lose(id, { ...item }, true);
+    this.#lose(id, { ...cell?.item }, true);
   }
 
   #lose(place: string, before: unknown, isItem: boolean): void {

@@ -8,7 +8,7 @@
 import { deepEqual, equal, ok } from "node:assert/strict";
 import fc from "fast-check";
 import type { Mode } from "../repo/commit/genesis.ts";
-import { itemOf, upTo } from "../repo/history/time_travel.ts";
+import { cellOf, upTo } from "../repo/history/time_travel.ts";
 import type { ItemChange } from "../src/schema/source.ts";
 import { AuthorPlace, Leaf, refusedAt } from "./kit/author_place.ts";
 import { filesWith } from "./kit/found_text.ts";
@@ -242,7 +242,7 @@ async function run(seed: number, mode: Mode): Promise<void> {
   await place.agrees(`seed ${seed}, ${mode}, erased`);
   equal(place.digest(), other.digest(), `seed ${seed}, ${mode}, erased`);
   for (const id of IDS) {
-    const past = itemOf(
+    const past = cellOf(
       place.replica.commits,
       () => place.editor.table.view,
       upTo(Infinity),
@@ -250,7 +250,7 @@ async function run(seed: number, mode: Mode): Promise<void> {
         collection: Leaf.name,
         id,
       },
-    );
+    )?.item;
     deepEqual(past, place.get(id), "time travel knows what is void");
   }
 }

@@ -8,21 +8,37 @@ import { assert } from "../../src/base/errors.ts";
 import type { ServedOrder } from "../log/served_order.ts";
 import type { Intake, IntakeParts } from "./intake.ts";
 import type { ReplicaPort, ReplicaPortParts } from "../replica_port.ts";
+import type { Log } from "../log/log.ts";
+import type { Over } from "../replay.ts";
+import type { FoldedItems } from "../state/items.ts";
 import type { Outline } from "../state/outline.ts";
+import type { ViewOf } from "../state/state.ts";
+import type { Storage } from "../../src/storage/storage.ts";
 import type { Shape } from "../../src/schema/patch.ts";
+
+/** A repository that is open, and how it is folded. */
+export interface Unfolded {
+  readonly storage: Storage;
+  readonly folder: string;
+  readonly log: Log;
+  readonly viewOf: ViewOf;
+  readonly over: Over;
+}
+
+export interface Relay {
+  /** @param shapes what a checkpoint says of collections and fields */
+  readonly outline: (shapes?: readonly Shape[]) => Outline;
+  /** Folds what is in the files. */
+  readonly fold: (unfolded: Unfolded) => FoldedItems;
+}
 
 export interface Door {
   /** Takes in what they bring; made when something comes. */
   readonly intake: (parts: IntakeParts) => Intake;
   /** Notes what touches each item, from when it is opened. */
   readonly index?: (loaded: LoadedReplica) => void;
-  /**
-   * Makes it a relay, where nothing is judged by items: this stands in their place,
-   * and none is folded before somebody needs it.
-   *
-   * @param shapes what a checkpoint says of collections and fields
-   */
-  readonly outline?: ((shapes?: readonly Shape[]) => Outline) | undefined;
+  /** Makes it a relay, where nothing is judged by items: none is folded before somebody needs it. */
+  readonly relay?: Relay | undefined;
   /** Shows the replica to them. */
   readonly port: (parts: ReplicaPortParts) => ReplicaPort;
   /**

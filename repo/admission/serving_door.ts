@@ -5,7 +5,12 @@
 
 import { lateRich } from "../../src/schema/late_rich.ts";
 import { rich } from "../../src/schema/rich.ts";
-import type { Door } from "./door.ts";
+import type { Door, Unfolded } from "./door.ts";
+import type { Checkpoint } from "../checkpoint/checkpoint.ts";
+import { isDispensable } from "../checkpoint/dispensable.ts";
+import { replayed } from "../replay.ts";
+import type { FoldedItems } from "../state/items.ts";
+import type { State } from "../state/state.ts";
 import { lateReading } from "../checkpoint/late_reading.ts";
 import { reading } from "../checkpoint/reading.ts";
 import { ServedOrder } from "../log/served_order.ts";
@@ -42,5 +47,23 @@ export const indexedDoor: Door = {
 /** The door of a server: what it judges nothing by it does not fold. */
 export const relayDoor: Door = {
   ...indexedDoor,
-  outline: (shapes = []) => new Outline(shapes),
+  relay: { outline: (shapes = []) => new Outline(shapes), fold },
 };
+
+/** The items of a relay, when somebody needs them: the newest whole checkpoint, and the log behind it. */
+function fold({ storage, folder, log, viewOf, over }: Unfolded): FoldedItems {
+  const readLog = (target: Uint8Array, at: number) => log.readAt(target, at);
+  const { openCheckpoint } = reading;
+  const { checkpoint } = openCheckpoint(storage, folder, readLog, viewOf);
+  const foldOver = (checkpoint: Checkpoint | undefined) => {
+    const { replay, base } = replayed(over, log, checkpoint);
+    return { state: replay.finish().into as State, base }; // proof: it has no outline.
+  };
+  try {
+    return foldOver(checkpoint);
+  } catch (cause) {
+    checkpoint?.close();
+    if (checkpoint === undefined || !isDispensable(cause)) throw cause;
+    return foldOver(undefined);
+  }
+}

@@ -12,12 +12,10 @@
 import { decodeAscii } from "../../src/base/bytes.ts";
 import type { Cell } from "../../src/schema/cell.ts";
 import { fold } from "../../src/schema/merge.ts";
-import type { Item, Operation } from "../../src/schema/patch.ts";
-import { type BatchCommit, decodeCommit } from "../commit/batch.ts";
+import { type Batch, type BatchCommit, decodeCommit } from "../commit/batch.ts";
 import type { Position } from "../commit/commit.ts";
 import type { CommitReader } from "./commit_reader.ts";
 import type { Includes } from "./logged_commits.ts";
-import type { View } from "../../src/schema/view.ts";
 import { type ItemName, State, type ViewOf } from "../state/state.ts";
 import type { VersionVector } from "../commit/version_vector.ts";
 
@@ -42,17 +40,10 @@ function ancestorsOf(
   reader: CommitReader,
   position: Position,
 ): VersionVector {
-  const seen: {
-    chain: string;
-    number: number;
-    parents: readonly Position[];
-  }[] = [];
-  reader.each(({ batch, from }) => {
-    for (let i = from; i < batch.commits.length; i++) {
-      const { parents } = batch.commits[i]!;
-      if (parents.length === 0) continue;
-      seen.push({ chain: batch.chain, number: batch.first + i, parents });
-    }
+  const seen: (Position & { readonly parents: readonly Position[] })[] = [];
+  eachChosen(reader, ({ chain, first, commits }, i) => {
+    const { parents } = commits[i]!;
+    if (parents.length > 0) seen.push({ chain, number: first + i, parents });
   });
   const vector = new Map([[position.chain, position.number + 1]]);
   // Parents stand before their children in the log: backwards, one pass is enough.
@@ -66,29 +57,47 @@ function ancestorsOf(
   return vector;
 }
 
-export function concerns(
-  { collection, id }: ItemName,
-): (operation: Operation) => boolean {
-  return (operation) =>
-    operation.id === id && operation.shape.collection === collection;
+/** Visits the chosen commits in the log's order, of those that it held when it ended at `to`. */
+export function eachChosen(
+  reader: CommitReader,
+  visit: (batch: Batch, index: number, address: number) => void,
+  includes: Includes = () => true,
+  to?: number,
+): void {
+  let left = includes.count ?? Infinity;
+  reader.each(
+    ({ batch, address, from }) => {
+      for (let i = from; i < batch.commits.length; i++) {
+        const { wall } = batch.commits[i]!;
+        if (!includes(batch.chain, batch.first + i, wall)) continue;
+        visit(batch, i, address);
+        left--;
+      }
+      return left === 0;
+    },
+    0,
+    to,
+    to,
+  );
 }
 
-/** May a commit concern the item? A look at its bytes that spares decoding most others. */
+/** Searching a commit's text for more ids than this costs more than decoding it. */
+const IDS_SEARCHED_MAX = 16;
+
+/** May a commit concern some items? A look at its bytes that spares decoding most others. */
 export function mentions(
-  { id }: ItemName,
+  items: readonly ItemName[],
 ): (bytes: Uint8Array, commit: BatchCommit) => boolean {
-  if (!/^[\x20-\x7e]*$/.test(id)) return () => true;
-  return (bytes, { payloadAt, end }) =>
-    decodeAscii(bytes, payloadAt, end).includes(id);
+  const isSearched = items.length <= IDS_SEARCHED_MAX &&
+    items.every(({ id }) => /^[\x20-\x7e]*$/.test(id));
+  if (!isSearched) return () => true;
+  return (bytes, { payloadAt, end }) => {
+    const text = decodeAscii(bytes, payloadAt, end);
+    return items.some(({ id }) => text.includes(id));
+  };
 }
 
-export function itemOf(
-  ...asked: Parameters<typeof cellOf>
-): Item | undefined {
-  return cellOf(...asked)?.item;
-}
-
-/** As {@linkcode itemOf}; only commits that the log held when it ended at `to`. */
+/** An item as the chosen commits made it, of those that the log held when it ended at `to`. */
 export function cellOf(
   reader: CommitReader,
   viewOf: ViewOf,
@@ -96,39 +105,41 @@ export function cellOf(
   name: ItemName,
   to?: number,
 ): Cell | undefined {
-  const view = viewOf(name.collection);
-  const { touches } = reader;
-  return touches === undefined
-    ? scannedCellOf(reader, view, includes, name, to)
-    : touches.cellOf(name, view, includes, to);
+  return cellsOf(reader, viewOf, includes, [name], to)[0];
 }
 
-function scannedCellOf(
+/** As {@linkcode cellOf} of many items, each named once. */
+export function cellsOf(
   reader: CommitReader,
-  view: View,
+  viewOf: ViewOf,
   includes: Includes,
-  name: ItemName,
-  to: number | undefined,
-): Cell | undefined {
-  const [isMentioned, isMeant] = [mentions(name), concerns(name)];
-  let cell: Cell | undefined;
-  reader.each(
-    ({ batch, address, from }) => {
-      for (let i = from; i < batch.commits.length; i++) {
-        const commit = batch.commits[i]!;
-        if (!includes(batch.chain, batch.first + i, commit.wall)) continue;
-        if (!isMentioned(batch.bytes, commit)) continue;
-        const { patch, origin } = decodeCommit(batch, i, address);
-        for (const operation of patch.operations.filter(isMeant)) {
-          cell = fold(cell, operation, origin, -1, view);
-        }
-      }
-    },
-    0,
-    to,
-    to,
-  );
-  return cell;
+  names: readonly ItemName[],
+  to?: number,
+): (Cell | undefined)[] {
+  const { touches } = reader;
+  if (touches !== undefined) {
+    return names.map((name) =>
+      touches.cellOf(name, viewOf(name.collection), includes, to)
+    );
+  }
+  // A collection's name has no space in it.
+  const keyOf = ({ collection, id }: ItemName) => `${collection} ${id}`;
+  const cells = new Map<string, Cell | undefined>();
+  for (const name of names) cells.set(keyOf(name), undefined);
+  const isMentioned = mentions(names);
+  const take = (batch: Batch, i: number, address: number) => {
+    if (!isMentioned(batch.bytes, batch.commits[i]!)) return;
+    const { patch, origin } = decodeCommit(batch, i, address);
+    for (const operation of patch.operations) {
+      const { id, shape: { collection } } = operation;
+      const key = keyOf({ collection, id });
+      if (!cells.has(key)) continue;
+      const view = viewOf(collection);
+      cells.set(key, fold(cells.get(key), operation, origin, -1, view));
+    }
+  };
+  eachChosen(reader, take, includes, to);
+  return names.map((name) => cells.get(keyOf(name)));
 }
 
 /** Folds the chosen commits into a state of its own, of those that the log held when it ended at `to`. */
@@ -149,21 +160,10 @@ function scannedStateOf(
   to: number | undefined,
 ): State {
   const state = new State(viewOf);
-  let left = includes.count ?? Infinity;
-  reader.each(
-    ({ batch, address, from }) => {
-      for (let i = from; i < batch.commits.length; i++) {
-        const commit = batch.commits[i]!;
-        if (!includes(batch.chain, batch.first + i, commit.wall)) continue;
-        const { patch, origin } = decodeCommit(batch, i, address);
-        state.fold(patch, origin);
-        left--;
-      }
-      return left === 0;
-    },
-    0,
-    to,
-    to,
-  );
+  const take = (...commit: [Batch, number, number]) => {
+    const { patch, origin } = decodeCommit(...commit);
+    state.fold(patch, origin);
+  };
+  eachChosen(reader, take, includes, to);
   return state;
 }

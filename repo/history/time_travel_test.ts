@@ -2,7 +2,7 @@ import { deepEqual, equal } from "node:assert/strict";
 import { createView } from "../../src/schema/view.ts";
 import { ManualWorld, Note, Place } from "../../tests/kit/replica_place.ts";
 import type { Position } from "../commit/commit.ts";
-import { ancestry, itemOf, stateOf, upTo } from "./time_travel.ts";
+import { ancestry, cellOf, stateOf, upTo } from "./time_travel.ts";
 import type { Includes } from "./logged_commits.ts";
 import { digestOf } from "../../tests/kit/digest.ts";
 import { recordKind } from "../log/format.ts";
@@ -21,7 +21,7 @@ function own(place: Place, seed: number): Position {
 
 function seen({ replica }: Place, includes: Includes, id = "a"): unknown[] {
   const name = { collection: Note.name, id };
-  const item = itemOf(replica.commits, viewOf, includes, name);
+  const item = cellOf(replica.commits, viewOf, includes, name)?.item;
   const state = stateOf(replica.commits, viewOf, includes);
   const same = state.find(Note.name)?.cellOf(id)?.item;
   deepEqual(same, item, "one item and the whole state agree");
@@ -150,7 +150,7 @@ Deno.test("the past does not depend on the order in which commits came", async (
   await Promise.all([ada, bob, other].map((place) => place.replica.close()));
 });
 
-Deno.test("itemOf() tells apart ids that contain each other, and finds ids beyond ASCII", async () => {
+Deno.test("cellOf() tells apart ids that contain each other, and finds ids beyond ASCII", async () => {
   const place = await Place.open();
   await place.write("a", "short");
   await place.write("aa", "long");

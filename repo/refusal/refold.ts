@@ -5,18 +5,15 @@
  * never were (law 4).
  */
 
-import { decodeAscii } from "../../src/base/bytes.ts";
 import { getOrMake } from "../../src/base/collections.ts";
 import { blankCell, type Cell } from "../../src/schema/cell.ts";
 import { equalValues } from "../../src/schema/json.ts";
-import { fold } from "../../src/schema/merge.ts";
 import type { Item, Operation } from "../../src/schema/patch.ts";
 import type { ItemChange } from "../../src/schema/source.ts";
-import { type Batch, type BatchCommit, decodeCommit } from "../commit/batch.ts";
 import type { CommitReader } from "../history/commit_reader.ts";
-import type { LoggedBatch } from "../history/logged_commits.ts";
+import { cellsOf } from "../history/time_travel.ts";
 import type { Items } from "../state/items.ts";
-import { type Changes, publish, type State } from "../state/state.ts";
+import { type Changes, publish } from "../state/state.ts";
 import type { Table } from "../state/table.ts";
 
 export class Touched {
@@ -44,21 +41,25 @@ export function foldAnew(
 ): () => void {
   const state = items.folded;
   if (state === undefined) return () => {};
-  const before: { table: Table; id: string; before: Item | undefined }[] = [];
-  for (const [collection, cells] of cellsOf(ids, state, commits)) {
-    const table = state.find(collection);
-    if (table === undefined) continue;
-    for (const [id, cell] of cells) {
-      const ordinal = table.ordinalOf(id);
-      if (ordinal < 0) continue;
-      before.push({ table, id, before: table.itemAt(ordinal) });
-      table.put(cell ?? blankCell(id, collection), ordinal);
-    }
-  }
+  const names = [...ids].flatMap(([collection, some]) =>
+    [...some].map((id) => ({ collection, id }))
+  ).filter(({ collection, id }) =>
+    (state.find(collection)?.ordinalOf(id) ?? -1) >= 0
+  );
+  const viewOf = (collection: string) => state.viewOf(collection);
+  const cells = names.length === 0
+    ? []
+    : cellsOf(commits, viewOf, () => true, names);
+  const before = names.map(({ collection, id }, i) => {
+    const table = state.table(collection);
+    const ordinal = table.ordinalOf(id);
+    const item = table.itemAt(ordinal);
+    table.put(cells[i] ?? blankCell(id, collection), ordinal);
+    return { table, ordinal, item };
+  });
   also();
   const changes: Changes = new Map<Table, ItemChange[]>();
-  for (const { table, id, before: item } of before) {
-    const ordinal = table.ordinalOf(id);
+  for (const { table, ordinal, item } of before) {
     const after = keepSame(table, ordinal, item);
     if (after === item) continue;
     const change = { ordinal, before: item, after };
@@ -81,78 +82,4 @@ function keepSame(
   const cell: Cell = { ...table.cellAt(ordinal), item: before };
   table.put(cell, ordinal);
   return before;
-}
-
-type Cells = ReadonlyMap<string, ReadonlyMap<string, Cell | undefined>>;
-
-/** Each item from what touched it, where that is known, else all in one pass over the log. */
-function cellsOf(
-  ids: ReadonlyMap<string, ReadonlySet<string>>,
-  state: State,
-  commits: CommitReader,
-): Cells {
-  const { touches } = commits;
-  const items = new Refold(ids, state);
-  if (touches === undefined) {
-    if (ids.size > 0) commits.each((logged) => items.take(logged));
-    return items.cells;
-  }
-  for (const [collection, cells] of items.cells) {
-    const { view } = state.find(collection)!;
-    for (const id of cells.keys()) {
-      cells.set(id, touches.cellOf({ collection, id }, view, () => true));
-    }
-  }
-  return items.cells;
-}
-
-/** Searching a commit's text for more ids than this costs more than decoding it. */
-const IDS_SEARCHED_MAX = 16;
-
-class Refold {
-  readonly cells = new Map<string, Map<string, Cell | undefined>>();
-  readonly #ids: readonly string[];
-  readonly #isSearched: boolean;
-  readonly #state: State;
-
-  /** @param touched ids by collection */
-  constructor(
-    touched: ReadonlyMap<string, ReadonlySet<string>>,
-    state: State,
-  ) {
-    this.#state = state;
-    for (const [collection, ids] of touched) {
-      const cells = new Map<string, Cell | undefined>();
-      for (const id of ids) cells.set(id, undefined);
-      this.cells.set(collection, cells);
-    }
-    this.#ids = [...touched.values()].flatMap((ids) => [...ids]);
-    this.#isSearched = this.#ids.length <= IDS_SEARCHED_MAX &&
-      this.#ids.every((id) => /^[\x20-\x7e]*$/.test(id));
-  }
-
-  take({ batch, address, from }: LoggedBatch): void {
-    for (let i = from; i < batch.commits.length; i++) {
-      const isMeant = this.#mayConcern(batch, batch.commits[i]!);
-      if (isMeant) this.#fold(batch, i, address);
-    }
-  }
-
-  #mayConcern({ bytes }: Batch, { payloadAt, end }: BatchCommit): boolean {
-    if (!this.#isSearched) return true;
-    const text = decodeAscii(bytes, payloadAt, end);
-    return this.#ids.some((id) => text.includes(id));
-  }
-
-  #fold(batch: Batch, index: number, address: number): void {
-    const { patch, origin } = decodeCommit(batch, index, address);
-    patch.operations.forEach((operation, i) => {
-      const { id, shape: { collection } } = operation;
-      const cells = this.cells.get(collection);
-      if (cells === undefined || !cells.has(id)) return;
-      const { view } = this.#state.find(collection)!;
-      const createAt = patch.createOffsets[i]!;
-      cells.set(id, fold(cells.get(id), operation, origin, createAt, view));
-    });
-  }
 }

@@ -20,13 +20,13 @@ import { decodePatch } from "../schema/patch_codec.ts";
 import type { View } from "../schema/view.ts";
 import {
   ancestry,
-  concerns,
+  type Batch,
+  cellOf,
   displayChain,
+  eachChosen,
   type Includes,
   type ItemCommit,
   type ItemName,
-  itemOf,
-  type LoggedBatch,
   mentions,
   payloadOf,
   type Position,
@@ -104,7 +104,7 @@ export function repositoryHistory(
   const before = checkPage(replica, page);
   const summaries: CommitSummary[] = [];
   pagesOf(replica).each(limit, before, (logged, i) => {
-    summaries.push(summary(replica, logged, i, () => true));
+    summaries.push(summary(replica, logged.batch, i, () => true));
   });
   return summaries;
 }
@@ -162,14 +162,13 @@ function newestOf(
 
 function scannedHistory(replica: Replica, item: ItemName): CommitSummary[] {
   const summaries: CommitSummary[] = [];
-  const [isMentioned, isMeant] = [mentions(item), concerns(item)];
-  replica.commits.each((logged) => {
-    const { batch, from } = logged;
-    for (let i = from; i < batch.commits.length; i++) {
-      if (!isMentioned(batch.bytes, batch.commits[i]!)) continue;
-      const found = summary(replica, logged, i, isMeant);
-      if (found.operations.length > 0) summaries.push(found);
-    }
+  const isMentioned = mentions([item]);
+  const isMeant = ({ id, shape }: Operation) =>
+    id === item.id && shape.collection === item.collection;
+  eachChosen(replica.commits, (batch, i) => {
+    if (!isMentioned(batch.bytes, batch.commits[i]!)) return;
+    const found = summary(replica, batch, i, isMeant);
+    if (found.operations.length > 0) summaries.push(found);
   });
   return summaries;
 }
@@ -182,14 +181,14 @@ export function itemDifference(
   points: readonly [string | Date, string | Date],
 ): FieldDifference[] {
   const [before, after] = points.map((point) =>
-    itemOf(replica.commits, () => view, includesOf(replica, point), item)
+    cellOf(replica.commits, () => view, includesOf(replica, point), item)?.item
   );
   return diffItems(before, after);
 }
 
 function summary(
   replica: Replica,
-  { batch }: LoggedBatch,
+  batch: Batch,
   index: number,
   concerns: (operation: Operation) => boolean,
 ): CommitSummary {
