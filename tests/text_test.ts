@@ -195,8 +195,8 @@ const longWays: Record<string, (notes: Notes, repo: Repository) => unknown> = {
     });
     for (const { at, insert, ...rest } of longSplices()) {
       element.type(at, insert, rest.delete);
+      bound.flush();
     }
-    bound.flush();
     await repo.checkpoint();
     bound.close();
   },
@@ -243,7 +243,9 @@ for (const [way, write] of Object.entries(longWays)) {
     } finally {
       textEngine.show = show;
     }
-    deepEqual(after.notes.textOf("n", "body")!.clients, text.clients);
+    const there = after.notes.textOf("n", "body")!;
+    ok(there.orderBytes(), "the order of its pieces is there, too");
+    deepEqual(there.clients, text.clients);
     const pieces = piecesPutIn(() => {
       after.notes.update("n", { body: `${body}!` });
       equal(after.notes.get("n")!.body, `${body}!`);

@@ -137,7 +137,7 @@ function writeStates(
     const bytes = w.length - start;
     if (state.merge !== "text" || bytes < LONG_TEXT) continue;
     if (state.shown === undefined) continue;
-    const order = state.order()?.bytes() ?? unknown;
+    const order = state.orderBytes() ?? unknown;
     shown.push([name, bytes, state.shown, order]);
   }
   return shown;

@@ -96,7 +96,7 @@ interface Known {
   readonly changes: readonly TextState[];
 }
 
-/** An order is asked to move on after so many changes: few of them are kept. */
+/** So many changes are kept until an order is asked to move on by them: behind more, it is found anew. */
 const CHANGES_MAX = 64;
 
 /** A text that has not been read yet. */
@@ -112,6 +112,8 @@ export interface UnreadText {
 export interface TextView {
   readonly text: string;
   shows(state: TextState): boolean;
+  /** Its order, as {@linkcode TextOrder.bytes} gives it. */
+  bytes(): Uint8Array | undefined;
 }
 
 export interface Units {
@@ -271,6 +273,12 @@ export class TextState {
     this.#known = undefined;
   }
 
+  /** Its order as bytes, where it is known and worth them. */
+  orderBytes(): Uint8Array | undefined {
+    const view = this.#view;
+    return view?.shows(this) ? view.bytes() : this.order()?.bytes();
+  }
+
   /** @param shown what it shows then */
   keepOrder(order: TextOrder, shown?: string): void {
     this.#known = { order, version: order.version, changes: [] };
@@ -283,7 +291,6 @@ export class TextState {
     if (known === undefined) return this;
     const changes = [...known.changes, change];
     if (changes.length <= CHANGES_MAX) this.#known = { ...known, changes };
-    else if (before.order() !== undefined) this.growFrom(before, change);
     return this;
   }
 

@@ -17,9 +17,16 @@ import {
 } from "../schema/text_state.ts";
 import { orderOf } from "./effort.ts";
 import { freshIn, isSurelySame } from "./fresh.ts";
-import { keepLinear } from "./kept_lines.ts";
+import { keepLine } from "./kept_lines.ts";
 import { TextLine } from "./line.ts";
-import { changeIn, docOf, putBetween, rootOf, updateOf } from "./yjs.ts";
+import {
+  changeIn,
+  docOf,
+  piecesOf,
+  putBetween,
+  rootOf,
+  updateOf,
+} from "./yjs.ts";
 
 export class WorkingText implements TextView {
   readonly doc: Y.Doc;
@@ -39,7 +46,6 @@ export class WorkingText implements TextView {
     this.#state = state;
     this.#isLinear = order.isLinear;
     state.showFrom(this);
-    if (order.isLinear && !state.order(TextLine.read)) keepLinear(state, order);
   }
 
   /** What it was last a document of: what it holds besides was typed in it. */
@@ -73,7 +79,20 @@ export class WorkingText implements TextView {
 
   /** Lets its state go: that goes on showing what it showed. */
   release(): void {
-    this.#state.keepShown();
+    const state = this.#state;
+    if (this.shows(state) && !state.order(TextLine.read)) {
+      keepLine(state, this.#line());
+    }
+    state.keepShown();
+  }
+
+  bytes(): Uint8Array | undefined {
+    return this.#line().bytes();
+  }
+
+  #line(): TextLine {
+    const pieces = piecesOf(this.doc);
+    return TextLine.of(this.text, this.#isLinear, pieces.length, pieces);
   }
 
   /** Goes on under a client. */
