@@ -262,6 +262,27 @@ for (const count of [1, 2, 7, 64]) {
   });
 }
 
+Deno.test("who has more to come than was acknowledged is signed for with others all the same", async () => {
+  const { talks, signed } = await together(3);
+  const [first] = talks;
+  await first!.settle();
+  equal(signed.length, 1);
+  // What follows is on its way before the others were told.
+  for (let round = 0; round < 3; round++) {
+    await Promise.all(
+      talks.map(({ client }, i) => client.place.write(`${round} ${i}`, "")),
+    );
+    for (const { client, server } of talks) {
+      for (const frame of client.take()) server.frame(frame.slice());
+    }
+    for (const talk of talks) await talk.settle();
+    equal(signed.length, 2 + round, `round ${round}`);
+  }
+  deepEqual(talks.map(acked), [4, 4, 4]);
+  deepEqual(talks.flatMap(incidents), []);
+  for (const talk of talks) talk.end();
+});
+
 Deno.test("who brings more before he is told is signed for with that, and the others are not signed for again", async () => {
   const { talks, signed } = await together(3);
   const slow = talks[2]!;

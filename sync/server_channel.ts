@@ -235,11 +235,10 @@ export class ServerChannel implements ReceiptAsker {
   }
 
   #settle({ judged, refused }: Intake): void {
-    const { line, port, options } = this.#parts;
+    const { line, port } = this.#parts;
     for (const one of refused) this.#refuse(one);
     this.#acknowledge();
-    const isOwed = this.#getsReceipts && this.#inbox?.isIdle === false;
-    if (isOwed) options.receipts.await(this);
+    this.#await();
     if (judged.length === 0) return;
     let bytes = 0;
     for (const { arrival } of judged) bytes += arrival.bytes.length;
@@ -291,6 +290,12 @@ export class ServerChannel implements ReceiptAsker {
     line.send({ is: "ack", channel, sequence, receipt });
   }
 
+  /** What is not acknowledged yet will be signed for with what others brought. */
+  #await(): void {
+    const isOwed = this.#getsReceipts && this.#inbox?.isIdle === false;
+    if (isOwed) this.#parts.options.receipts.await(this);
+  }
+
   get #getsReceipts(): boolean {
     return this.#mayRead && this.#parts.port.mode === "default";
   }
@@ -321,6 +326,7 @@ export class ServerChannel implements ReceiptAsker {
     const moment = { durable: port.shareable, wall: line.moment.nowMs };
     const own = this.#ownOf(lengths);
     const receipt = options.receipts.take(this, own, moment);
+    this.#await();
     const isTold = receipt?.place?.position === this.#told;
     return receipt && isTold ? { ...receipt, place: undefined } : receipt;
   }
