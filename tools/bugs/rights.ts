@@ -43,6 +43,17 @@ export const rightsBugs: readonly Bug[] = [
     foundBy: ["sync/refusal_test.ts", "tests/constraints_test.ts"],
   },
   {
+    name: "quarantine-keeps-erased",
+    breaks:
+      "What was erased is back on the server's disk, because a revoked device hands it in late",
+    file: "server/hooks.ts",
+    before: `      bytes: batch.bytes,
+    });`,
+    after: `      bytes,
+    });`,
+    foundBy: ["tests/redaction_late_test.ts"],
+  },
+  {
     name: "names-from-the-future",
     breaks: "Somebody removes what others have not written yet",
     file: "server/judge.ts",
