@@ -66,6 +66,17 @@ function relayOf(options: OpenReplicaOptions): Door["relay"] {
   return isJudged ? undefined : door?.relay;
 }
 
+function overOf(
+  options: OpenReplicaOptions,
+  relay?: Door["relay"],
+  salvage?: Salvage,
+): Over {
+  return (checkpoint, known) => {
+    const outline = relay?.outline(checkpoint?.directory.shapes);
+    return new Replay(options, { checkpoint, salvage }, known, outline);
+  };
+}
+
 const created: Recovery = { clean: true, droppedBytes: 0, survivors: [] };
 
 /** Opens a repository, or makes it, with the code that its files take. */
@@ -167,11 +178,7 @@ async function load(
   const { storage, world, repair } = options;
   const salvage = await readSalvage(options, folder, names);
   const relay = salvage === undefined ? relayOf(options) : undefined;
-  const over: Over = (checkpoint, known) => {
-    const shapes = checkpoint?.directory.shapes;
-    const ground = { checkpoint, salvage };
-    return new Replay(options, ground, known, relay?.outline(shapes));
-  };
+  const over = overOf(options, relay, salvage);
   const first = over(checkpoint);
   const opened = await openLog(storage, folder, {
     world,
@@ -216,9 +223,7 @@ async function assemble(
   found: Pick<LoadedReplica, "skipped" | "recovery" | "salvage">,
 ): Promise<LoadedReplica> {
   const { into, ...known } = replay.finish();
-  const over: Over = (checkpoint, known) =>
-    new Replay(options, { checkpoint, salvage: undefined }, known);
-  const unfolded = { ...options, folder, log, over };
+  const unfolded = { ...options, folder, log, over: overOf(options) };
   const items = new Items(
     into instanceof State
       ? { state: into, base }
@@ -280,9 +285,7 @@ async function create(
   await options.settle();
   await log.sync();
   syncNames(storage);
-  const ground = { checkpoint: undefined, salvage: undefined };
-  const over: Over = (_, known) =>
-    new Replay(options, ground, known, relayOf(options)?.outline());
+  const over = overOf(options, relayOf(options));
   const read = { folder, log, ...replayed(over, log, undefined) };
   const found = { skipped: [], recovery: created, salvage: undefined };
   return await assemble(options, read, found);
