@@ -574,6 +574,13 @@ export class ChannelWatch {
     this.#isReported = true;
     this.isMissing = report.commits.some(({ how }) => how !== "different");
     const [first] = report.commits;
+    // What a server signed for, and lost behind a cursor that still stands, is told by vector.
+    const isLost = report.commits.every(({ chain, from, how }) =>
+      how === "extra" &&
+      (from < this.provedOf(chain) ||
+        from < (this.#receipts.covered.get(chain)?.count ?? 0))
+    );
+    if (first && isLost) return;
     this.#incident("desync", describe(report), {
       commits: report.commits.length,
       items: report.items.length,

@@ -324,6 +324,34 @@ Deno.test("a server whose folder was set back is named, also when it has grown p
   }
 });
 
+Deno.test("a server that went back to before what it signed for, but not behind a place, is told what it has lost", async () => {
+  const { world, serving, place } = await start();
+  await place.write("old", "1");
+  const first = meet(serving, place);
+  await rest(first);
+  const { cursor } = first.client.resume!;
+  first.end();
+  const image = filesOf(serving.place.storage);
+  const second = meet(serving, place, first.client.resume);
+  await place.write("lost", "1");
+  await rest(second);
+  // It died before it was told the place behind that.
+  const resume = { ...second.client.resume!, cursor };
+  second.end();
+  const back = await again(serving, world, image);
+  for (let i = 0; i < 9; i++) {
+    await back.place.write(`new${i}`, "1");
+    await back.place.replica.durable();
+  }
+  const third = meet(back, place, resume);
+  await rest(third);
+  deepEqual(incidents(third), []);
+  const lacking = third.client.told("restoring");
+  deepEqual(lacking.map(({ missing }) => missing), [1, 0]);
+  equal(back.place.text("lost"), "1");
+  third.end();
+});
+
 Deno.test("a client that lies about a place is told the vector, and learns nothing by it", async () => {
   const { world, serving } = await start();
   await serving.place.write("a", "1");
