@@ -30,6 +30,9 @@ export interface Piece extends TextSpan {
   readonly isDeleted: boolean;
 }
 
+/** To go over a piece takes a nanosecond: over so many, no longer than it takes to order a text anew. */
+const STEPS_MAX = 16_000_000;
+
 /** The order of fewer pieces is found in no time. */
 const MANY_PIECES = 256;
 
@@ -269,7 +272,8 @@ export class TextLine implements TextOrder {
   take(changes: readonly TextState[]): boolean {
     if (changes.length === 0) return true;
     this.#version++;
-    const fits = changes.every((one) => this.#takeOne(one));
+    const fits = this.#stepsOf(changes) <= STEPS_MAX &&
+      changes.every((one) => this.#takeOne(one));
     // What has been put in in part is no order of anything.
     if (!fits) this.forget();
     return fits;
@@ -283,12 +287,18 @@ export class TextLine implements TextOrder {
     this.#count = 0;
   }
 
-  #takeOne({ clients }: TextState): boolean {
-    let steps = 0;
-    for (const { runs, gone } of clients.values()) {
-      steps += (runs.length + gone.length) * this.#count;
+  /** Each run and span is looked for among all pieces, at worst. */
+  #stepsOf(changes: readonly TextState[]): number {
+    let looks = 0;
+    for (const { clients } of changes) {
+      for (const { runs, gone } of clients.values()) {
+        looks += runs.length + gone.length;
+      }
     }
-    if (steps > limits.textStepsMax) return false;
+    return looks * this.#count;
+  }
+
+  #takeOne({ clients }: TextState): boolean {
     for (const [client, { runs }] of clients) {
       for (const run of runs) if (!this.#put(client, run)) return false;
     }
