@@ -44,7 +44,10 @@ async function revoked(
   const world = { now: () => nowMs };
   const acceptance = new Acceptance({
     hub: { use: (_name, work) => work(replica) },
-    judge: new Judge({ rules, restores, world, log: { write() {} } }),
+    judge: new Judge({
+      ...{ rules, restores, world, log: { write() {} } },
+      itemsOf: ({ state }) => state,
+    }),
     revocations: { issue: (_replica, _key, cuts) => issue(cuts) },
     now: world.now,
   });

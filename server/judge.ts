@@ -29,6 +29,7 @@ import { ConstraintJudge, RuleGate } from "../repo/admission/rule_gate.ts";
 import type { Constraints } from "../repo/admission/constraints.ts";
 import { boundedPatches, checkMerge } from "../repo/admission/merge_gate.ts";
 import type { Replica } from "../repo/mod.ts";
+import type { State } from "../repo/state/state.ts";
 import type { PeerSession } from "../sync/proof.ts";
 import type { ChainEnd } from "../sync/summary.ts";
 import type { Log } from "./log.ts";
@@ -45,6 +46,8 @@ export interface JudgeParts {
     "accepted" | "isAwaited" | "isUnknown"
   >;
   readonly world: Pick<World, "now">;
+  /** The items of a replica, for this turn. */
+  readonly itemsOf: (replica: Replica) => State;
   readonly log: Pick<Log, "write">;
 }
 
@@ -111,7 +114,10 @@ export class Judge {
     const first = batch.first + from;
     // A relay knows what there is only where a write asks for it.
     const isAsking = isConditional(fresh);
-    const known = isAsking ? items.state : items.outline ?? items.state;
+    const { itemsOf } = this.#parts;
+    const known = isAsking || items.outline === undefined
+      ? itemsOf(replica)
+      : items.outline;
     const odd = checkMerge(known, first, patches, gate, accepted);
     if (odd !== undefined) {
       return isAwaited ? restoringFrom(odd.number ?? batch.first + next) : odd;
@@ -136,7 +142,7 @@ export class Judge {
       batch,
       from,
       patches,
-      items.state,
+      itemsOf(replica),
       judges,
       accepted,
     );

@@ -54,6 +54,7 @@ function refusedOf(
         isUnknown: () => isUnknown,
       },
       world: { now: () => nowMs },
+      itemsOf: ({ state }) => state,
       log: { write: () => {} },
     } satisfies JudgeParts,
   );
@@ -147,6 +148,7 @@ Deno.test("Judge.proved() says of a batch what a witness shows: pieces are nothi
         isUnknown: () => false,
       },
       world: { now: () => NOW },
+      itemsOf: ({ state }) => state,
       log: { write: () => {} },
     });
   const whole = decodeBatch(joined(ada).at(-1)!.bytes, true);
@@ -375,6 +377,7 @@ Deno.test("Judge.partsRead is what was put together for rules, of the batch that
     rules,
     restores: { accepted: () => undefined, isAwaited: none, isUnknown: none },
     world: { now: () => NOW },
+    itemsOf: ({ state }) => state,
     log: { write: () => {} },
   });
   const session = { key: ada.key };

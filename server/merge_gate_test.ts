@@ -109,6 +109,7 @@ function judgeOf(around: Around = {}): Judge {
       isUnknown: () => false,
     },
     world: { now: () => 1_800_000_000_000 },
+    itemsOf: ({ state }) => state,
   });
 }
 

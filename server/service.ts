@@ -39,6 +39,7 @@ import {
 } from "./options.ts";
 import { Quarantine, type QuarantineEntry } from "./quarantine.ts";
 import { perMinute } from "./quotas.ts";
+import { BorrowedItems } from "./borrowed_items.ts";
 import { Judge } from "./judge.ts";
 import { Readers } from "./readers.ts";
 import { RestoreReport } from "./restore_report.ts";
@@ -91,6 +92,7 @@ export class Service implements Operated {
   readonly connections: Connections;
   readonly login: LoginRoute;
   #isClosing = false;
+  readonly #borrowed: BorrowedItems;
   #cancelJudging: (() => void) | undefined;
   readonly #failures: Failures;
 
@@ -126,8 +128,10 @@ export class Service implements Operated {
     const { rules, schemas = [], salt } = options;
     const { log } = this;
     const restores = this.#restores;
+    const borrowed = this.#borrowed = new BorrowedItems(world);
+    const itemsOf = (replica: Replica) => borrowed.of(replica);
     const judge = this.#judge = new Judge({
-      ...{ rules, schemas, salt, restores, world, log },
+      ...{ rules, schemas, salt, restores, world, itemsOf, log },
     });
     this.#readers = rules && new Readers({ rules, hub, restores, world });
     this.#acceptance = new Acceptance({ hub, judge, revocations, now });
@@ -408,6 +412,7 @@ export class Service implements Operated {
   async drain(): Promise<void> {
     this.#isClosing = true;
     this.#cancelJudging?.();
+    this.#borrowed.close();
     const { options: { drainMs }, world } = this.#parts;
     this.log.write("info", "closing", { connections: this.connections.size });
     await atMost(drainMs, this.#host.close(COME_BACK_MS), world);

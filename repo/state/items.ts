@@ -30,6 +30,8 @@ export interface UnfoldedItems {
 export class Items {
   #folded: FoldedItems | undefined;
   readonly #unfolded: UnfoldedItems | undefined;
+  /** Does somebody keep the state? */
+  #isKept = false;
 
   constructor(items: FoldedItems | UnfoldedItems) {
     if ("state" in items) this.#folded = items;
@@ -48,7 +50,20 @@ export class Items {
 
   /** The state: folded now, where nobody needed it before. */
   get state(): State {
+    this.#isKept = true;
+    return this.borrowed;
+  }
+
+  /** The state, for who keeps nothing of it beyond his turn. */
+  get borrowed(): State {
     return (this.#folded ??= this.#unfolded!.fold()).state;
+  }
+
+  /** Forgets what was borrowed of a relay, where nobody keeps it; no checkpoint is being written. */
+  letGo(): void {
+    if (this.#isKept || this.#unfolded === undefined) return;
+    this.base?.close();
+    this.#folded = undefined;
   }
 
   /** What the state stands on. */
