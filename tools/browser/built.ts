@@ -172,7 +172,10 @@ const sources: Plugin = {
   name: "sources",
   resolveId(name, from) {
     if (name.startsWith("/")) return name;
-    if (name.startsWith(".")) return new URL(name, `file://${from}`).pathname;
+    if (name.startsWith(".")) {
+      const { pathname } = new URL(name, `file://${from}`);
+      return `${pathname}${/\?.*/.exec(from ?? "") ?? ""}`; // Of what it imports, too.
+    }
     if (!INSIDE.test(name)) return { id: name, external: true };
     const path = new URL(import.meta.resolve(name)).pathname;
     // Pages load SHA-256 at once and SHA-512 late: of this file each gets its part.
