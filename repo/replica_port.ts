@@ -17,7 +17,7 @@ import { batchIn, decodeBatch } from "./commit/batch.ts";
 import { isTakenUnsigned } from "./commit/credentials.ts";
 import { stubbedBytes } from "./commit/stubs.ts";
 import { ChainIds } from "./graph/chain_ids.ts";
-import { lowerBound } from "../src/base/collections.ts";
+import { lowerBound } from "../src/base/lower_bound.ts";
 import { Feed } from "./log/feed.ts";
 import { recordKind } from "./log/format.ts";
 import type { Mode, RepositoryName } from "./commit/genesis.ts";

@@ -6,7 +6,8 @@
  * nothing is shared before it is durable (law 3).
  */
 
-import { batchFrom, decodeBatch } from "../repo/commit/batch.ts";
+import { decodeBatch } from "../repo/commit/batch.ts";
+import { batchFrom } from "../repo/commit/batch_parts.ts";
 import type {
   FeedRecord,
   FeedSlice,

@@ -18,11 +18,7 @@ import {
 } from "../../src/schema/rule_types.ts";
 import type { WrittenCell } from "../../src/schema/rule_write.ts";
 import type { RepositoryRules } from "../../src/schema/rules.ts";
-import {
-  type Certificate,
-  type Certificates,
-  decodeCertificate,
-} from "../commit/certificate.ts";
+import { type Certificate, decodeCertificate } from "../commit/certificate.ts";
 import type { Session } from "../commit/session.ts";
 import { toHex } from "../../src/base/bytes.ts";
 import { parseJson } from "../../src/schema/json.ts";
@@ -117,25 +113,5 @@ function parseClaims(text: string): RuleClaims {
     return parseJson(text) as RuleClaims;
   } catch {
     return Object.freeze({});
-  }
-}
-
-export class RuleSessions {
-  readonly #certificates: Certificates;
-  readonly #known = new Map<string, KnownSession>();
-
-  constructor(certificates: Certificates) {
-    this.#certificates = certificates;
-  }
-
-  /** The session of a key, given as 32 characters; `undefined` when it has no certificate. */
-  of(key: string): KnownSession | undefined {
-    const known = this.#known.get(key);
-    if (known !== undefined) return known;
-    const [certificate] = this.#certificates.of(key);
-    if (certificate === undefined) return undefined;
-    const session = sessionOf(certificate);
-    this.#known.set(key, session);
-    return session;
   }
 }

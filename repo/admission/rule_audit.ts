@@ -21,7 +21,7 @@ import { recordKind, SEGMENT_HEADER_BYTES } from "../log/format.ts";
 import { decodeMark, type OrderMark } from "../log/order.ts";
 import { markBehind } from "../log/served_order.ts";
 import type { LoadedReplica } from "../loaded_replica.ts";
-import { RuleSessions } from "./own_rules.ts";
+import { RuleSessions } from "./rule_sessions.ts";
 import { State } from "../state/state.ts";
 import type { VerifyOptions } from "../repair/verify.ts";
 

@@ -28,7 +28,7 @@ import type { Schema } from "../../src/schema/schema.ts";
 import type { Graph } from "../graph/graph.ts";
 import type { Declared } from "./merge_gate.ts";
 import type { LoadedReplica } from "../loaded_replica.ts";
-import { RuleSessions } from "./own_rules.ts";
+import { RuleSessions } from "./rule_sessions.ts";
 import { ReadingRoom } from "./reading_room.ts";
 import { faultOf, kindFault } from "../../src/schema/rule_write.ts";
 import { type Constraints, Draft, type WrittenItem } from "./constraints.ts";

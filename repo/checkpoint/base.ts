@@ -9,7 +9,8 @@
 import { decodeAscii, decodeText } from "../../src/base/bytes.ts";
 import { bareCell, blankCell, type Cell } from "../../src/schema/cell.ts";
 import { createdCell } from "../../src/schema/merge.ts";
-import { asWritten, decodeCreateAt } from "../../src/schema/patch_codec.ts";
+import { asWritten } from "../../src/schema/patch_codec.ts";
+import { decodeCreateAt } from "../../src/schema/patch_parts.ts";
 import type { Item, Shape } from "../../src/schema/patch.ts";
 import type { View } from "../../src/schema/view.ts";
 import type { Cells } from "../state/cells.ts";
@@ -30,7 +31,7 @@ import {
 } from "./layout.ts";
 import { PagePart } from "./page_file.ts";
 import type { Tables } from "./tables.ts";
-import { lowerBound } from "../../src/base/collections.ts";
+import { lowerBound } from "../../src/base/lower_bound.ts";
 
 export interface Row {
   /** In the log, or in the heap when `shape` says so. */

@@ -19,7 +19,7 @@ import {
   TOUCHES_AT,
 } from "./layout.ts";
 import { type PageFile, PagePart, PageStream } from "./page_file.ts";
-import { lowerBound } from "../../src/base/collections.ts";
+import { lowerBound } from "../../src/base/lower_bound.ts";
 import { readChain } from "../commit/commit.ts";
 
 export const touchWidths = { touch: 10, mark: 10, link: 20 } as const;

@@ -135,20 +135,6 @@ export function writeBatch(writer: ByteWriter, run: Run): void {
   }
 }
 
-/** A batch from a number on, under the same seal: that is of the last commit, whatever stands before it. */
-export function batchFrom(
-  kind: number,
-  body: Uint8Array,
-  number: number,
-): Uint8Array {
-  const { chain, first, commits } = batchIn(kind, body)!;
-  const { at } = commits[number - first]!;
-  const writer = new ByteWriter(body.length - at + HEAD_BYTES_MAX);
-  writeHead(writer, chain, number, first + commits.length - number);
-  writer.bytes(body.subarray(at));
-  return writer.view();
-}
-
 /** An unsigned batch in pieces: its payloads are not copied. */
 export function batchParts(run: Run): Uint8Array[] {
   const { commits } = run;
@@ -268,11 +254,6 @@ export function payloadOf(batch: Batch, commit: BatchCommit): Uint8Array {
     : batch.bytes.subarray(commit.payloadAt, commit.end);
 }
 
-/** A commit's own bytes, header to payload. */
-export function bytesOf(batch: Batch, commit: BatchCommit): Uint8Array {
-  return batch.bytes.subarray(commit.at, commit.end);
-}
-
 /** The batch with the commits as void for which it holds; the same one where it holds for none. */
 export function withVoid(
   batch: Batch,
@@ -286,24 +267,6 @@ export function withVoid(
     commits[i] = { ...commit, isVoid: true };
   }
   return commits === undefined ? batch : { ...batch, commits };
-}
-
-/** The batch with other payloads of some commits, by index, which are as long as theirs. */
-export function withPayloads(
-  batch: Batch,
-  payloads: ReadonlyMap<number, Uint8Array>,
-): Batch {
-  if (payloads.size === 0) return batch;
-  const { commits, seal } = batch;
-  const bytes = batch.bytes.slice();
-  for (const [i, payload] of payloads) {
-    bytes.set(payload, commits[i]!.payloadAt);
-  }
-  return {
-    ...batch,
-    bytes,
-    seal: seal && bytes.subarray(bytes.length - sealLength),
-  };
 }
 
 /** Knows what payloads were of which values are erased. */

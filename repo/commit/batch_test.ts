@@ -14,7 +14,6 @@ import { isTried, sized } from "../../tests/kit/tier.ts";
 import {
   type Batch,
   batchLength,
-  bytesOf,
   decodeBatch,
   hashBatch,
   payloadOf,
@@ -22,6 +21,7 @@ import {
   type Run,
   writeBatch,
 } from "./batch.ts";
+import { bytesOf } from "./batch_parts.ts";
 import {
   commitId,
   noneErased,

@@ -17,11 +17,11 @@ import {
 import {
   type Batch,
   type BatchCommit,
-  bytesOf,
   erasedHash,
   type ErasedPayloads,
   writeHead,
 } from "./batch.ts";
+import { bytesOf } from "./batch_parts.ts";
 
 /** The hash of a commit's payload, or of the one that it stands for. */
 function payloadHash(

@@ -8,7 +8,8 @@
  * Architecture invariant: derived data is disposable (law 5).
  */
 
-import { bytesOf, erasedHash } from "../commit/batch.ts";
+import { erasedHash } from "../commit/batch.ts";
+import { bytesOf } from "../commit/batch_parts.ts";
 import type { CommitReader } from "../history/commit_reader.ts";
 import { ChainHash, chainStart } from "../commit/commit.ts";
 import type { Sliced } from "../port.ts";

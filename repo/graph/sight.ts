@@ -13,7 +13,8 @@ import { compareHlc, type Hlc, type Stamp } from "../../src/base/hlc.ts";
 import type { Header } from "../commit/commit.ts";
 import type { CommitReader } from "../history/commit_reader.ts";
 import type { Log } from "../log/log.ts";
-import { getOrMake, lowerBound } from "../../src/base/collections.ts";
+import { getOrMake } from "../../src/base/collections.ts";
+import { lowerBound } from "../../src/base/lower_bound.ts";
 
 /** From a commit on, the chain has seen so many commits of an own chain. */
 interface Step extends Hlc {

@@ -1,7 +1,8 @@
 import { deepEqual, equal, throws } from "node:assert/strict";
 import { equalBytes } from "../../src/base/bytes.ts";
 import { Place } from "../../tests/kit/replica_place.ts";
-import { bytesOf, decodeBatch } from "../commit/batch.ts";
+import { decodeBatch } from "../commit/batch.ts";
+import { bytesOf } from "../commit/batch_parts.ts";
 import { CommitReader } from "./commit_reader.ts";
 import { countEqual } from "./known_commits.ts";
 import { recordKind } from "../log/format.ts";

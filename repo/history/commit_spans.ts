@@ -9,7 +9,8 @@
 import { ByteReader } from "../../src/base/bytes.ts";
 import type { Hlc } from "../../src/base/hlc.ts";
 import type { Operation, Shape } from "../../src/schema/patch.ts";
-import { readOperation, readPatchHead } from "../../src/schema/patch_codec.ts";
+import { readOperation } from "../../src/schema/patch_codec.ts";
+import { readPatchHead } from "../../src/schema/patch_parts.ts";
 import { type BatchHead, batchHead } from "../commit/batch.ts";
 import {
   chainBytesLength,

@@ -37,7 +37,8 @@ import { hashItem, type Link, TouchTail } from "./touch_tail.ts";
 import type { VersionVector } from "../commit/version_vector.ts";
 import { decodeCut } from "../refusal/void_commits.ts";
 import { batchIn, payloadOf } from "../commit/batch.ts";
-import { getOrMake, lowerBound } from "../../src/base/collections.ts";
+import { getOrMake } from "../../src/base/collections.ts";
+import { lowerBound } from "../../src/base/lower_bound.ts";
 import { hasCode } from "../../src/base/errors.ts";
 
 export interface ItemCommit extends Position, Hlc {

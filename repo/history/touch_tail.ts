@@ -16,7 +16,7 @@ import { skimOperation } from "../../src/schema/skim.ts";
 import type { Batch } from "../commit/batch.ts";
 import { hashId } from "../checkpoint/layout.ts";
 import type { Cut } from "../refusal/void_commits.ts";
-import { lowerBound } from "../../src/base/collections.ts";
+import { lowerBound } from "../../src/base/lower_bound.ts";
 import { PayloadHead } from "./payload_head.ts";
 
 /** So many operations are sorted at once, within a few milliseconds. */

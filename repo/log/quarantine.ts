@@ -8,7 +8,7 @@
 
 import { DatabaseError } from "../../src/base/errors.ts";
 import type { Storage, StorageFile } from "../../src/storage/storage.ts";
-import { freeName } from "./reader.ts";
+import { quarantineName } from "./format.ts";
 import { findRecords } from "./search.ts";
 import { copyBytes, endOfBytes, type Segment } from "./segment.ts";
 
@@ -100,4 +100,17 @@ function readBody(
   file.readAt(body, offset);
   file.close();
   return body;
+}
+
+/** The quarantine's name for `address`, with `.1`, `.2`, … when it is taken. */
+export function freeName(
+  storage: Storage,
+  folder: string,
+  address: number,
+): string {
+  const name = quarantineName(address);
+  const taken = new Set(storage.list(folder));
+  let free = name;
+  for (let i = 1; taken.has(free); i++) free = `${name}.${i}`;
+  return free;
 }

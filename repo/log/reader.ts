@@ -12,7 +12,6 @@ import {
   decodeSegmentHeader,
   mendSegmentHeader,
   parseSegmentName,
-  quarantineName,
   SEGMENT_HEADER_BYTES,
   segmentName,
   UNSEALED_MARK,
@@ -233,17 +232,4 @@ function loadHeader(
     }
     return { name, file, size, segment: undefined, damage: error };
   }
-}
-
-/** The quarantine's name for `address`, with `.1`, `.2`, … when it is taken. */
-export function freeName(
-  storage: Storage,
-  folder: string,
-  address: number,
-): string {
-  const name = quarantineName(address);
-  const taken = new Set(storage.list(folder));
-  let free = name;
-  for (let i = 1; taken.has(free); i++) free = `${name}.${i}`;
-  return free;
 }

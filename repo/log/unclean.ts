@@ -15,12 +15,8 @@ import { DatabaseError } from "../../src/base/errors.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import { SEGMENT_HEADER_BYTES } from "./format.ts";
 import { Quarantine, type Survivor } from "./quarantine.ts";
-import {
-  freeName,
-  type LoadedSegment,
-  type LoadOptions,
-  type LogReader,
-} from "./reader.ts";
+import type { LoadedSegment, LoadOptions, LogReader } from "./reader.ts";
+import { freeName } from "./quarantine.ts";
 import { findRecords } from "./search.ts";
 import {
   endOfBytes,

@@ -17,12 +17,8 @@ import { decodePatch } from "../../src/schema/patch_codec.ts";
 import { erase } from "../../src/schema/erasure.ts";
 import { isErased, isStub } from "../../src/schema/stub.ts";
 import type { Storage } from "../../src/storage/storage.ts";
-import {
-  type Batch,
-  batchHead,
-  batchIn,
-  withPayloads,
-} from "../commit/batch.ts";
+import { type Batch, batchHead, batchIn } from "../commit/batch.ts";
+import { withPayloads } from "../commit/batch_parts.ts";
 import type { Position } from "../commit/commit.ts";
 import {
   decodeErasure,

@@ -10,7 +10,8 @@ import { equalBytes } from "../../src/base/bytes.ts";
 import { getOrMake } from "../../src/base/collections.ts";
 import { erase, type IsMeant } from "../../src/schema/erasure.ts";
 import { isErased, isStub } from "../../src/schema/stub.ts";
-import { type Batch, withPayloads } from "../commit/batch.ts";
+import type { Batch } from "../commit/batch.ts";
+import { withPayloads } from "../commit/batch_parts.ts";
 import type { Position } from "../commit/commit.ts";
 import type {
   ErasedChain,

@@ -15,7 +15,8 @@ import { faultyStorage } from "../../tests/kit/mod.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import { DatabaseError } from "../../src/base/errors.ts";
 import type { Arrival } from "../admission/arrival.ts";
-import { batchIn, withPayloads } from "../commit/batch.ts";
+import { batchIn } from "../commit/batch.ts";
+import { withPayloads } from "../commit/batch_parts.ts";
 import { issueCertificate } from "../commit/certificate.ts";
 import {
   type Redaction,

@@ -16,10 +16,10 @@ import { withoutBlank } from "../../src/schema/erasure.ts";
 import { lateRich } from "../../src/schema/late_rich.ts";
 import type { LostUnits } from "../../src/schema/lost_units.ts";
 import {
-  changesIn,
   type DecodedPatch,
   decodePatch,
 } from "../../src/schema/patch_codec.ts";
+import { changesIn } from "../../src/schema/patch_parts.ts";
 import { rechainOperation, type Renaming } from "../../src/schema/rechain.ts";
 import { type Batch, payloadOf } from "../commit/batch.ts";
 import type { CommitReader } from "../history/commit_reader.ts";

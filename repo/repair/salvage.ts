@@ -32,7 +32,8 @@ import type { Graph } from "../graph/graph.ts";
 import { recordKind, SALVAGE } from "../log/format.ts";
 import type { ItemName, State, ViewOf } from "../state/state.ts";
 import type { SavedCells } from "../checkpoint/saved_state.ts";
-import { getOrMake, lowerBound } from "../../src/base/collections.ts";
+import { getOrMake } from "../../src/base/collections.ts";
+import { lowerBound } from "../../src/base/lower_bound.ts";
 import { readChain } from "../commit/commit.ts";
 
 /** First bytes of the file. */

@@ -22,8 +22,8 @@ import {
   batchIn,
   decodeBatch,
   payloadOf,
-  withPayloads,
 } from "../commit/batch.ts";
+import { withPayloads } from "../commit/batch_parts.ts";
 import { batchLeft, isOf } from "../redaction/erased.ts";
 import type { ItemName, ViewOf } from "../state/state.ts";
 import { erase } from "../../src/schema/erasure.ts";

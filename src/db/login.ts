@@ -80,16 +80,3 @@ export function checkCredentials(
     "`session` must be { anonymous: true }, { token }, { jwt } or { app }, or a function that gives one of them",
   );
 }
-
-const DAY_MS = 24 * 60 * 60 * 1000;
-
-/**
- * From when on a certificate is renewed: in the last fifth of its time, a week
- * before its end at the earliest; on its last day where nobody knows when it
- * was had, since its own dates reach back to what was written before it.
- */
-export function renewalAt(notAfter: number, obtainedAt?: number): number {
-  if (obtainedAt === undefined) return notAfter - DAY_MS;
-  const lastFifth = notAfter - (notAfter - obtainedAt) / 5;
-  return Math.max(lastFifth, notAfter - 7 * DAY_MS);
-}

@@ -1,5 +1,6 @@
 import { deepEqual, equal, rejects } from "node:assert/strict";
-import { type Credentials, credentialsOf, renewalAt } from "./login.ts";
+import { type Credentials, credentialsOf } from "./login.ts";
+import { renewalAt } from "./session_login.ts";
 
 const day = 24 * 60 * 60 * 1000;
 

@@ -26,13 +26,13 @@ import {
   type Login,
   type LoginAnswer,
   type LoginRequest,
-  renewalAt,
 } from "./login.ts";
 import type { Keyring } from "./keyring.ts";
 import type { SessionKey } from "./session_key.ts";
 
 /** Timers of a platform take no longer delay than this. */
 const DELAY_MS_MAX = 24 * 60 * 60 * 1000;
+const DAY_MS = 24 * 60 * 60 * 1000;
 /** A renewal that failed is tried again after this long. */
 const RENEWAL_MS_MIN = 60_000;
 
@@ -223,6 +223,17 @@ function loginAt(address: string | URL | undefined): Login {
     "login-failed",
     "This device has no certificate, and nowhere to log in: give connect() the `login` option",
   );
+}
+
+/**
+ * From when on a certificate is renewed: in the last fifth of its time, a week
+ * before its end at the earliest; on its last day where nobody knows when it
+ * was had, since its own dates reach back to what was written before it.
+ */
+export function renewalAt(notAfter: number, obtainedAt?: number): number {
+  if (obtainedAt === undefined) return notAfter - DAY_MS;
+  const lastFifth = notAfter - (notAfter - obtainedAt) / 5;
+  return Math.max(lastFifth, notAfter - 7 * DAY_MS);
 }
 
 /** What differs between them is at most the dates. */

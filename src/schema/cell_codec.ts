@@ -12,7 +12,7 @@ import type { RichState } from "./rich_state.ts";
 import { isFieldName } from "./names.ts";
 import { compareText, OrderedMap } from "./ordered_map.ts";
 import type { Item, Shape, Value } from "./patch.ts";
-import { readStamp } from "./shape_codec.ts";
+import { readStamp } from "./stamp_codec.ts";
 import type { ReadStamp } from "./rich_kind.ts";
 import { malformed, readAny, readCount, readValue } from "./value_codec.ts";
 import type { View } from "./view.ts";

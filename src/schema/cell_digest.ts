@@ -12,7 +12,7 @@ import { lateRich } from "./late_rich.ts";
 import { stateIn } from "./merge.ts";
 import type { RichState } from "./rich_state.ts";
 import type { Value } from "./patch.ts";
-import { writeStamp } from "./shape_codec.ts";
+import { writeStamp } from "./stamp_codec.ts";
 import { writeAny } from "./value_codec.ts";
 
 export interface Register {

@@ -19,7 +19,7 @@ import { lateRich } from "./late_rich.ts";
 import type { RichState } from "./rich_state.ts";
 import type { OrderedMap } from "./ordered_map.ts";
 import type { Shape } from "./patch.ts";
-import { writeStamp } from "./shape_codec.ts";
+import { writeStamp } from "./stamp_codec.ts";
 import { writeAny, writeValue } from "./value_codec.ts";
 
 export interface CellRefs {

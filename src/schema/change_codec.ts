@@ -17,7 +17,7 @@ import type {
   Value,
 } from "./patch.ts";
 import { isPosition } from "./position.ts";
-import { readStamps, writeStamp } from "./shape_codec.ts";
+import { readStamps, writeStamp } from "./stamp_codec.ts";
 import { readTextChange, writeTextState } from "./text_codec.ts";
 import {
   compareScalars,

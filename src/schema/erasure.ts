@@ -21,10 +21,10 @@ import type { Change, Operation, TaggedValue, Value } from "./patch.ts";
 import {
   PADDING,
   readOperation,
-  readPatchHead,
   skipPadding,
   writeChanges,
 } from "./patch_codec.ts";
+import { readPatchHead } from "./patch_parts.ts";
 import { ERASED, isSalted, isStub } from "./stub.ts";
 import { writeValue } from "./value_codec.ts";
 

@@ -3,8 +3,8 @@
  *
  * See docs/format.md, "Payload: the patch". {@linkcode decodePatch} is the
  * strict reading that every payload passes once: it takes what {@linkcode
- * PatchWriter} makes of what the payload says, and no other bytes. {@linkcode
- * decodeCreateAt} reads single rows of payloads that passed it.
+ * PatchWriter} makes of what the payload says, and no other bytes. What
+ * passed it is read in parts, too: `patch_parts.ts`.
  *
  * Architecture invariant: foreign bytes never throw anything but `SyntaxError`,
  * and every count is bounded by the bytes that are left and by a named limit.
@@ -335,20 +335,8 @@ export interface ChangeSpan extends FieldChange {
   readonly end: number;
 }
 
-/** Every change in a payload that {@linkcode decodePatch} has accepted, in order. */
-export function changesIn(payload: Uint8Array): ChangeSpan[] {
-  const r = new ByteReader(payload, 1);
-  const shapes = readShapes(r);
-  const spans: ChangeSpan[] = [];
-  for (let left = r.varint(); left > 0; left--) {
-    skipPadding(r);
-    readOperation(r, shapes, spans);
-  }
-  return spans;
-}
-
 /** Reads what stands before a payload's count of operations: its shapes. */
-function readTable(r: ByteReader): Shape[] {
+export function readTable(r: ByteReader): Shape[] {
   const format = r.u8();
   if (format !== FORMAT && format !== ERASED && format !== SALTED) {
     malformed("its format is unknown");
@@ -369,20 +357,6 @@ export function skipPadding(r: ByteReader): void {
   while (r.at < r.end && r.bytes[r.at] === PADDING) r.at++;
 }
 
-/**
- * Reads the shapes of the payload that begins at the reader, and goes on to its
- * first operation. Only for bytes that {@linkcode decodePatch} has accepted.
- */
-export function readPatchHead(
-  r: ByteReader,
-  counted?: (operations: number) => void,
-): readonly Shape[] {
-  const shapes = readTable(r);
-  const count = r.varint();
-  counted?.(count);
-  return shapes;
-}
-
 export function readOperation(
   r: ByteReader,
   shapes: readonly Shape[],
@@ -401,20 +375,7 @@ export function readOperation(
   return operation;
 }
 
-/** Reads the operation at the reader, on an item that is known, of bytes that {@linkcode decodePatch} has accepted. */
-export function readOperationOn(
-  id: string,
-  r: ByteReader,
-  shapes: readonly Shape[],
-): Operation {
-  const head = r.varint();
-  const generation = r.varint();
-  r.skipText();
-  const shape = shapes[Math.floor(head / 4)]!;
-  return readRest(r, head % 4, shape, generation, id, undefined);
-}
-
-function readRest(
+export function readRest(
   r: ByteReader,
   what: number,
   shape: Shape,
@@ -434,7 +395,7 @@ function readRest(
   return malformed("an operation is of an unknown type");
 }
 
-function readItem(
+export function readItem(
   r: ByteReader,
   shape: Shape,
   id: string,
@@ -479,31 +440,4 @@ function readSet(r: ByteReader, { kind }: ShapeField): Change {
   const code = r.u8();
   if (code !== SET) malformed(`a ${kind} field has a change of type ${code}`);
   return { what: "set", value: readValue(r, kind, true) };
-}
-
-export interface CreatedRow {
-  readonly id: string;
-  readonly generation: number;
-  readonly item: Item;
-}
-
-/**
- * Reads the create operation that stands at the reader, as a view shows it.
- * Only for bytes that {@linkcode decodePatch} has accepted before.
- */
-export function decodeCreateAt(
-  reader: ByteReader,
-  shape: Shape,
-  view: View,
-): CreatedRow {
-  const head = reader.varint();
-  if (head % 4 !== CREATE) malformed("no create operation stands here");
-  const generation = reader.varint();
-  const id = reader.text();
-  if (view.planFor(shape).isFitting) {
-    const item = readItem(reader, shape, id, view, false);
-    return { id, generation, item };
-  }
-  const item = readItem(reader, shape, id, asWritten, false);
-  return { id, generation, item: view.show(shape, item) };
 }

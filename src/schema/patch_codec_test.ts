@@ -9,12 +9,8 @@ import { fold } from "./merge.ts";
 import { defineSchema, field } from "./mod.ts";
 import { nodesOf } from "./parts.ts";
 import type { Change, FieldKind, Operation, Shape, Value } from "./patch.ts";
-import {
-  countOperations,
-  decodeCreateAt,
-  decodePatch,
-  PatchWriter,
-} from "./patch_codec.ts";
+import { countOperations, decodePatch, PatchWriter } from "./patch_codec.ts";
+import { decodeCreateAt } from "./patch_parts.ts";
 import { prepareCreate, prepareDelete, prepareUpdate } from "./prepare.ts";
 import { engine } from "../text/engine.ts";
 import { anyCharacter } from "../../tests/kit/any_text.ts";

@@ -1,5 +1,5 @@
 /**
- * Bytes of shapes and stamps.
+ * Bytes of shapes.
  *
  * Equal shape bytes give one and the same `Shape` object as long as the cache
  * holds it, so that items of one writer share their hidden class.
@@ -9,17 +9,12 @@
 
 import { getOrMake } from "../base/collections.ts";
 import { type ByteReader, ByteWriter, toHex } from "../base/bytes.ts";
-import type { Stamp } from "../base/hlc.ts";
 import { limits } from "../base/limits.ts";
 import { isRich, kindOf } from "./kinds.ts";
 import { lateRich } from "./late_rich.ts";
 import { isCollectionName, isFieldName } from "./names.ts";
 import { fieldKinds, type Shape, type ShapeField } from "./patch.ts";
 import { malformed, readCount, readText } from "./value_codec.ts";
-
-/** Bytes of a chain's name: session key and incarnation. */
-const chainBytes = 40;
-const stampBytes = 8 + chainBytes;
 
 const encoded = new WeakMap<Shape, Uint8Array>();
 
@@ -97,25 +92,4 @@ function parseShape(r: ByteReader): Shape {
   }
   if (names.size < count) malformed("a shape names a field twice");
   return Object.freeze({ collection, version, fields: Object.freeze(fields) });
-}
-
-/** Writes a stamp; its chain is 40 characters, one a byte. */
-export function writeStamp(w: ByteWriter, stamp: Stamp): void {
-  w.u48(stamp.wall);
-  w.u16(stamp.count);
-  for (let i = 0; i < chainBytes; i++) w.u8(stamp.chain.charCodeAt(i));
-}
-
-export function readStamp(r: ByteReader): Stamp {
-  const wall = r.u48();
-  const count = r.u16();
-  const chain = String.fromCharCode(...r.take(chainBytes));
-  return { wall, count, chain };
-}
-
-export function readStamps(r: ByteReader): Stamp[] {
-  const count = readCount(r, limits.elementsMax, stampBytes);
-  const stamps: Stamp[] = [];
-  for (let i = 0; i < count; i++) stamps.push(readStamp(r));
-  return stamps;
 }

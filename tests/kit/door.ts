@@ -14,7 +14,6 @@ import { Parking } from "../../repo/admission/parking.ts";
 import type { Arrival, Knowledge } from "../../repo/admission/arrival.ts";
 import {
   type Batch,
-  bytesOf,
   decodeBatch,
   hashBatch,
   payloadOf,
@@ -22,6 +21,7 @@ import {
   type Run,
   writeBatch,
 } from "../../repo/commit/batch.ts";
+import { bytesOf } from "../../repo/commit/batch_parts.ts";
 import { writeSealedBatch } from "./chain.ts";
 import {
   type Certificate,

@@ -8,7 +8,7 @@
  * @module
  */
 
-import { bytesOf } from "../../../repo/commit/batch.ts";
+import { bytesOf } from "../../../repo/commit/batch_parts.ts";
 import { ChainHash, chainStart } from "../../../repo/commit/commit.ts";
 import type { Replica } from "../../../repo/replica.ts";
 import { toHex } from "../../../src/base/bytes.ts";

@@ -11,7 +11,8 @@
  * @module
  */
 
-import { bytesOf, payloadOf } from "../../../repo/commit/batch.ts";
+import { payloadOf } from "../../../repo/commit/batch.ts";
+import { bytesOf } from "../../../repo/commit/batch_parts.ts";
 import {
   chainHex,
   chainName,
