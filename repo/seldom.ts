@@ -7,8 +7,7 @@
 // As in src/db/online.ts.
 import "./mod.ts";
 
-export { encodeMeta } from "./checkpoint/replica_meta.ts";
-export { writeCheckpoint } from "./checkpoint/write.ts";
+export { removeOlder, writeNext } from "./checkpoint/write_next.ts";
 export { redact } from "./redaction/compose.ts";
 export { carryOut } from "./redaction/carry_out.ts";
 export { finishRewriting } from "./redaction/rewriting.ts";

@@ -11,16 +11,9 @@
  */
 
 import { asFailure, DatabaseError } from "../../src/base/errors.ts";
-import { limits } from "../../src/base/limits.ts";
 import type { World } from "../../src/base/world.ts";
 import type { Storage } from "../../src/storage/storage.ts";
-import {
-  checkpointName,
-  listCheckpoints,
-  numberIn,
-  outlineName,
-  removeOldCheckpoints,
-} from "./files.ts";
+import { listCheckpoints, numberIn, removeOldCheckpoints } from "./files.ts";
 import type { LoadedReplica } from "../loaded_replica.ts";
 
 /** A log that grew by less than this is quicker to replay than to checkpoint. */
@@ -191,50 +184,22 @@ export class Checkpointer {
   }
 
   async #run(): Promise<void> {
-    const { storage, world, loaded, settle } = this.#parts;
-    const { commits } = loaded;
-    const { folder, log, items, checkpoint } = loaded;
+    const { storage, world, loaded: { commits, log } } = this.#parts;
     try {
       // A page has an image of its files, and writes none.
-      const { encodeMeta, writeCheckpoint } = await import("../seldom.ts");
-      const pausing = () => this.#isClosing ? undefined : pause(world);
-      const { touches } = commits;
-      await touches?.settle(pausing);
-      settle(); // Others may have written meanwhile.
-      commits.hashAll();
-      const there = listCheckpoints(storage.list(folder)).map(numberIn);
-      const number = Math.max(this.#number, ...there) + 1;
-      const { folded } = items;
-      const name = folded === undefined
-        ? outlineName(number)
-        : checkpointName(number);
-      const covers = log.end;
-      this.#number = number;
-      this.#voidFrom = Infinity;
-      await writeCheckpoint({
-        storage,
-        folder,
-        world,
-        name,
-        isWhole: covers <= limits.checkpointWholeBytesMax,
-        covers,
-        meta: encodeMeta(loaded),
-        tables: folded?.tables() ?? [],
-        outline: folded ? [] : items.outline!.shapes(limits.fieldsMax),
-        readLog: (target, address) => log.readAt(target, address),
-        previous: items.base,
-        checked: checkpoint,
-        touches: touches?.picture(),
-        pause: pausing,
-        sealed: () => log.sealed >= covers ? undefined : log.sync(),
-        settled: () => log.synced >= covers ? undefined : log.sync(),
+      const { removeOlder, writeNext } = await import("../seldom.ts");
+      const { path, covers } = await writeNext(this.#parts, {
+        after: this.#number,
+        pausing: () => this.#isClosing ? undefined : pause(world),
+        begun: (number) => {
+          this.#number = number;
+          this.#voidFrom = Infinity;
+        },
       });
       this.#covers = this.#voidFrom < covers ? 0 : covers;
       this.#failure = undefined;
-      if (!this.#isClosing) {
-        touches?.rebase(storage, `${folder}/${name}`);
-      }
-      this.#bytes = removeOlder(storage, folder, name);
+      if (!this.#isClosing) commits.touches?.rebase(storage, path);
+      this.#bytes = removeOlder(storage, path);
     } catch (cause) {
       this.#failure = asFailure(cause, UNWRITTEN);
       this.#failedAt = log.end;
@@ -245,17 +210,4 @@ export class Checkpointer {
 
 function pause(world: World): Promise<void> {
   return new Promise((resolve) => void world.after(0, resolve));
-}
-
-/** Removes what the new one replaces, and tells its size. */
-function removeOlder(
-  storage: Storage,
-  folder: string,
-  name: string,
-): number | undefined {
-  removeOldCheckpoints(storage, folder, name);
-  const file = storage.open(`${folder}/${name}`);
-  const bytes = file?.size();
-  file?.close();
-  return bytes;
 }
