@@ -36,12 +36,8 @@ import type {
   Refuse,
   Verdict,
 } from "./arrival.ts";
-import {
-  type Batch,
-  batchFrom,
-  decodeBatch,
-  payloadOf,
-} from "../commit/batch.ts";
+import { type Batch, decodeBatch, payloadOf } from "../commit/batch.ts";
+import { batchFrom } from "../commit/batch_parts.ts";
 import {
   type Credential,
   decodeCredential,

@@ -5,7 +5,8 @@
 
 import { limits } from "../../src/base/limits.ts";
 import type { Storage } from "../../src/storage/storage.ts";
-import type { CheckpointerParts } from "./checkpointer.ts";
+import type { World } from "../../src/base/world.ts";
+import type { LoadedReplica } from "../loaded_replica.ts";
 import {
   checkpointName,
   listCheckpoints,
@@ -18,7 +19,13 @@ import { writeCheckpoint } from "./write.ts";
 
 /** Writes it; `begun` hears its number when it is clear what it holds. */
 export async function writeNext(
-  { storage, world, loaded, settle }: CheckpointerParts,
+  { storage, world, loaded, settle }: {
+    readonly storage: Storage;
+    readonly world: World;
+    readonly loaded: LoadedReplica;
+    /** Puts everything visible into the log. */
+    readonly settle: () => void;
+  },
   { after, pausing, begun }: {
     /** A number that its own exceeds. */
     readonly after: number;
