@@ -112,3 +112,61 @@ browserTest(
     );
   },
 );
+
+browserTest(
+  "demo: Ctrl K finds cards of other boards, and does what it names",
+  options,
+  async (place) => {
+    await using demo = await demoPlace();
+    const page = await openAs("maya", demo, await place.device());
+    await settled(page);
+    const asked = page.getByRole("combobox", { name: /^Find a card/ });
+    await page.keyboard.press("Control+k");
+    await page.keyboard.type("gulls motion");
+    await eventually(async () =>
+      equal(await page.getByRole("option").count(), 1)
+    );
+    await page.keyboard.press("Enter");
+    await page.getByRole("dialog", { name: "Gulls set off the motion sensor" })
+      .waitFor();
+    await page.getByRole("button", { name: "Close the card" }).click();
+    await page.keyboard.press("Control+k");
+    await page.keyboard.type("no such thing");
+    await page.getByText("Nothing is called that.").waitFor();
+    await page.keyboard.press("Escape");
+    await asked.waitFor({ state: "detached" });
+    await page.keyboard.press("Control+k");
+    await page.keyboard.type("back in");
+    await page.keyboard.press("Enter");
+    await page.locator(".time-moment").waitFor();
+  },
+);
+
+browserTest(
+  "demo: cards picked by X are given to somebody and labelled together, and undone as one",
+  options,
+  async (place) => {
+    await using demo = await demoPlace();
+    const page = await openAs("maya", demo, await place.device());
+    await settled(page);
+    const both = [tile(page, TUNNEL), tile(page, "sentences about dogs")]
+      .map((card) => card.first());
+    for (const card of both) {
+      await card.focus();
+      await page.keyboard.press("x");
+    }
+    equal(await page.locator(".tile.is-picked").count(), 2);
+    await page.keyboard.press("a");
+    await page.keyboard.type("maya");
+    await page.keyboard.press("Enter");
+    const hers = page.locator(".tile.is-picked", { hasText: /Maya/ });
+    await eventually(async () => equal(await hers.count(), 2));
+    equal(await focused(page), (await both[1]!.textContent())!.trim());
+    await page.keyboard.press("Control+z");
+    await eventually(async () => equal(await hers.count(), 0));
+    await page.keyboard.press("Escape");
+    await eventually(async () =>
+      equal(await page.locator(".tile.is-picked").count(), 0)
+    );
+  },
+);

@@ -77,3 +77,36 @@ browserTest(
     await settled(page);
   },
 );
+
+/** Counts the frames in which a card stands elsewhere than in the one before. */
+const WATCH = `globalThis.moves = 0;
+let last = new Map();
+const look = () => {
+  const now = new Map([...document.querySelectorAll(".tile")].map((tile) => {
+    const { left, top } = tile.getBoundingClientRect();
+    return [tile.dataset.card, left + " " + top];
+  }));
+  if ([...now].some(([id, at]) => (last.get(id) ?? at) !== at)) moves++;
+  last = now;
+  requestAnimationFrame(look);
+};
+look();`;
+
+browserTest(
+  "demo: no card moves while a board comes in, first or again",
+  options,
+  async (place) => {
+    await using demo = await demoPlace();
+    const device = await place.device();
+    await device.addInitScript(WATCH);
+    const page = await openAs("maya", demo, device);
+    for (const load of ["first", "second"]) {
+      await settled(page);
+      await page.evaluate("document.fonts.ready");
+      await page.locator(".lanes.is-still").waitFor();
+      equal(await page.evaluate("moves"), 0, `frames of the ${load} load`);
+      await page.reload();
+      await page.waitForSelector(".tile");
+    }
+  },
+);

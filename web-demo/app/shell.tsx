@@ -5,20 +5,25 @@
  */
 
 import type { JSX } from "preact";
-import { useEffect, useMemo } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import { BoardNow } from "../board/board_view.tsx";
 import { CardPanel } from "../card/card_panel.tsx";
 import { useRows } from "../data/live.ts";
 import type { BoardItem } from "../data/schema.ts";
+import type { Team } from "../data/open.ts";
 import { useTeam } from "../data/team_context.ts";
 import { BoardHead } from "../board/board_head.tsx";
 import { KeysPanel, useKeys } from "../panels/keys.tsx";
+import { Palette } from "../panels/palette.tsx";
 import { PastBoard } from "../panels/past_board.tsx";
 import { useStore } from "../state/store.ts";
 import { showBoard, ui } from "../state/ui.ts";
 import { usePresenceOfMine } from "../state/presence.ts";
 import { Header } from "./header.tsx";
 import { Notes } from "./notes.tsx";
+
+/** After so long a new device shows what has come. */
+const ARRIVE_MS_MAX = 4_000;
 
 /** The whole page once somebody is in. */
 export function Shell(): JSX.Element {
@@ -30,6 +35,7 @@ export function Shell(): JSX.Element {
     : boards.find(({ id }) => id === shown);
   const moment = useStore(ui, (value) => value.moment);
   const panel = useStore(ui, (value) => value.panel);
+  const isHere = useArrived(team);
   useKeys();
   usePresenceOfMine(board?.id);
   useEffect(() => {
@@ -43,15 +49,28 @@ export function Shell(): JSX.Element {
       <a class="skip" href="#board">Skip to the board</a>
       <Header boards={boards} board={board} />
       <main id="board" class="main" tabIndex={-1}>
-        {board === undefined
-          ? <NoBoard boards={boards} />
+        {board === undefined || !isHere
+          ? <NoBoard boards={isHere ? boards : []} />
           : <Board board={board} />}
       </main>
       {board !== undefined && <OpenCard board={board} />}
       {panel === "keys" && <KeysPanel />}
+      <Palette />
       <Notes />
     </div>
   );
+}
+
+/** A new device shows a board once it has all of it, so that no card moves; but waits for nobody for long. */
+function useArrived({ repo, isNew }: Team): boolean {
+  const [isHere, setHere] = useState(!isNew);
+  useEffect(() => {
+    const arrive = () => setHere(true);
+    repo.sync.ready.then(arrive, arrive);
+    const timer = setTimeout(arrive, ARRIVE_MS_MAX);
+    return () => clearTimeout(timer);
+  }, [repo]);
+  return isHere;
 }
 
 function Board({ board }: { board: BoardItem }): JSX.Element {

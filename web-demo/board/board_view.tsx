@@ -26,6 +26,9 @@ import { type BoardHands, handsOf } from "./hands.ts";
 import { Lane } from "./lane.tsx";
 import { LaneTabs } from "./lane_tabs.tsx";
 
+/** Heights, fonts and faces are there by then. */
+const STILL_MS = 1_500;
+
 /** What a board shows: the rows of now, or of a moment. */
 export interface BoardRows {
   readonly columns: readonly ColumnItem[];
@@ -133,6 +136,7 @@ function Lanes(
   );
   const lanes = useRef<HTMLDivElement>(null);
   useEffect(() => holdStill(lanes.current!), []);
+  const isStill = useStill();
   const common = {
     match,
     search: filter.text,
@@ -143,7 +147,7 @@ function Lanes(
   return (
     <>
       <LaneTabs columns={columns} lanes={lanes} />
-      <div class="lanes" ref={lanes}>
+      <div class={isStill ? "lanes is-still" : "lanes"} ref={lanes}>
         {columns.map((column) => children(column, common))}
       </div>
       <p id="card-help" class="aside">
@@ -152,6 +156,16 @@ function Lanes(
       <Dragged today={today} />
     </>
   );
+}
+
+/** Has the board come in? Cards that move from then on slide. */
+function useStill(): boolean {
+  const [isStill, setStill] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setStill(true), STILL_MS);
+    return () => clearTimeout(timer);
+  }, []);
+  return isStill;
 }
 
 /** The day, which changes at midnight also on a page that stays open. */

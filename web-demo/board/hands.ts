@@ -14,7 +14,8 @@ import {
 import type { Team } from "../data/open.ts";
 import type { CardItem } from "../data/schema.ts";
 import { announce, attempt, tell } from "../state/say.ts";
-import { showCard } from "../state/ui.ts";
+import { openPalette } from "../panels/palette.tsx";
+import { showCard, toggled, ui } from "../state/ui.ts";
 import { dragging, press, rest } from "./drag.ts";
 
 /** What tiles and columns call. */
@@ -91,10 +92,31 @@ function onKey(
     event.preventDefault();
     if (isHeld) carry(team, card, event.key);
     else walk(card, event.key);
-  } else if (event.key === "n" && !isPast) {
+  } else if (!isPast && event.key in cardKeys) {
     event.preventDefault();
-    compose(card.column);
+    cardKeys[event.key]!(card, compose);
   }
+}
+
+/** What letters do to the card in focus; `a` and `l` to all that are picked, where it is one of them. */
+const cardKeys: Readonly<
+  Record<string, (card: CardItem, compose: BoardHands["compose"]) => void>
+> = {
+  n: ({ column }, compose) => compose(column),
+  x: ({ id, title }) => {
+    const picked = toggled(ui.get().picked, id);
+    ui.set({ picked });
+    announce(
+      `${picked.has(id) ? "Picked" : "Left"} ${title}, ${picked.size} picked`,
+    );
+  },
+  a: ({ id }) => openPalette({ what: "assignees", cards: withPicked(id) }),
+  l: ({ id }) => openPalette({ what: "labels", cards: withPicked(id) }),
+};
+
+function withPicked(id: string): readonly string[] {
+  const { picked } = ui.get();
+  return picked.has(id) ? [...picked] : [id];
 }
 
 function pickUp(team: Team, id: CardItem): void {

@@ -12,6 +12,7 @@ import { useDirectory } from "../data/directory.tsx";
 import type { Match } from "../data/matching.ts";
 import type { CardItem, ColumnItem } from "../data/schema.ts";
 import { useStore } from "../state/store.ts";
+import { ui } from "../state/ui.ts";
 import { CardTile, TileGuests } from "./card_tile.tsx";
 import { Composer } from "./composer.tsx";
 import { dragging } from "./drag.ts";
@@ -165,6 +166,7 @@ function Row(
   { card, top, place, count, hands, isPast, isLifted, ...props }: RowProps,
 ): JSX.Element {
   const { here } = useDirectory();
+  const isPicked = useStore(ui, ({ picked }) => picked.has(card.id)) && !isPast;
   return (
     <li
       class={isLifted ? "row is-lifted" : "row"}
@@ -175,7 +177,7 @@ function Row(
     >
       <button
         type="button"
-        class="tile"
+        class={isPicked ? "tile is-picked" : "tile"}
         data-card={card.id}
         data-top={top}
         aria-describedby="card-help"

@@ -58,6 +58,21 @@ export function mayChange(team: Team, { id, due }: CardItem): Decision {
   return team.repo.can("update", team.cards.schema, id, { due: other });
 }
 
+/** Gives cards a label or a person, or takes it from all of them: one commit, one undo. */
+export function toggleOnCards(
+  team: Team,
+  cards: readonly string[],
+  field: "assignees" | "labels",
+  id: string,
+  isOn: boolean,
+): void {
+  const change = isOn ? { add: [id] } : { remove: [id] };
+  team.repo.transact((tx) => {
+    const all = tx.collection(team.cards.schema);
+    for (const card of cards) all.update(card, { [field]: change });
+  });
+}
+
 /** Adds a card at the end of a column. */
 export function addCard(team: Team, column: ColumnItem, title: string): string {
   const position = positionAt(team, { column: column.id, before: undefined });

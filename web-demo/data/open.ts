@@ -34,6 +34,8 @@ export interface Team {
   readonly me: Member;
   readonly db: Database;
   readonly repo: Repository;
+  /** Had this device nothing when it was opened? */
+  readonly isNew: boolean;
   readonly people: Collection<typeof Person>;
   readonly boards: Collection<typeof Board>;
   readonly columns: Collection<typeof Column>;
@@ -96,6 +98,7 @@ export async function openTeam(me: Member): Promise<Team> {
     me,
     db,
     repo,
+    isNew: repo.collection(Card).count() === 0,
     people: repo.collection(Person),
     boards: repo.collection(Board),
     columns: repo.collection(Column),

@@ -15,9 +15,11 @@ import {
   toggleInspector,
 } from "../state/inspector.ts";
 import { togglePanel, ui } from "../state/ui.ts";
+import { openPalette } from "./palette.tsx";
 import { backToNow, toggleTime } from "./past_board.tsx";
 
 const keys: readonly (readonly [string, string])[] = [
+  ["Ctrl K", "Find anything, do anything"],
   ["/", "Search"],
   ["F", "Filters"],
   ["T", "Back in time"],
@@ -25,6 +27,9 @@ const keys: readonly (readonly [string, string])[] = [
   ["← ↑ ↓ →", "From card to card"],
   ["Enter", "Open the card"],
   ["Space", "Pick the card up, and drop it"],
+  ["A", "Give the card to somebody"],
+  ["L", "Label the card"],
+  ["X", "Pick several cards: A and L act on all of them"],
   ["Ctrl Z", "Undo what you did"],
   ["Ctrl Shift Z", "Redo it"],
   ["Esc", "Close, put back, back to now"],
@@ -45,6 +50,10 @@ export function useKeys(): void {
       if (isInspectorKey(event)) {
         event.preventDefault();
         return void toggleInspector(team.db);
+      }
+      if ((event.ctrlKey || event.metaKey) && event.key === "k") {
+        event.preventDefault();
+        return openPalette({ what: "all" });
       }
       const isField = target instanceof HTMLElement &&
         target.closest(FIELDS) !== null;
@@ -68,6 +77,8 @@ function press(event: KeyboardEvent): void {
     "?": () => togglePanel("keys"),
     f: () => togglePanel("filter"),
     t: toggleTime,
+    ...(ui.get().picked.size > 0 &&
+      { Escape: () => ui.set({ picked: new Set() }) }),
     ...(ui.get().moment !== undefined && { Escape: backToNow }),
   };
   const act = acts[event.key];

@@ -22,12 +22,23 @@ export interface Filter {
 /** A panel that lies over the board. */
 export type Panel = "sync" | "people" | "keys" | "me" | "filter" | "new-board";
 
+/** What the palette is asked for: anything, or people or labels for cards. */
+export type PaletteAsks =
+  | { readonly what: "all" }
+  | {
+    readonly what: "assignees" | "labels";
+    readonly cards: readonly string[];
+  };
+
 /** What this page shows. */
 export interface Ui {
   readonly board: string | undefined;
   readonly card: string | undefined;
   readonly filter: Filter;
   readonly panel: Panel | undefined;
+  readonly palette: PaletteAsks | undefined;
+  /** Cards that keys act on together. */
+  readonly picked: ReadonlySet<string>;
   /** The moment that is looked at, milliseconds since 1970; `undefined` is now. */
   readonly moment: number | undefined;
 }
@@ -45,6 +56,8 @@ export const ui: Store<Ui> = new Store<Ui>({
   ...readAddress(),
   filter: noFilter,
   panel: undefined,
+  palette: undefined,
+  picked: new Set(),
   moment: undefined,
 });
 
@@ -58,7 +71,8 @@ globalThis.addEventListener("hashchange", () => {
   const { board, card } = readAddress();
   const before = ui.get();
   if (before.board === board && before.card === card) return;
-  ui.set({ board, card, panel: undefined });
+  const picked = before.board === board ? before.picked : new Set<string>();
+  ui.set({ board, card, panel: undefined, picked });
 });
 
 function addressOf(board: string, card?: string): string {
