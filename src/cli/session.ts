@@ -40,6 +40,28 @@ export async function breathe(signal: AbortSignal): Promise<void> {
   checkInterrupt(signal);
 }
 
+/** Asks before what nobody can take back. */
+export async function confirm(
+  { ask, signal }: Context,
+  { question, hint, otherwise }: {
+    readonly question: string;
+    /** How to go without an answer. */
+    readonly hint: string;
+    readonly otherwise: string;
+  },
+): Promise<void> {
+  if (ask === undefined) {
+    throw usageFailure(
+      "Nobody can be asked: standard input is no terminal",
+      hint,
+    );
+  }
+  const answer = await ask(`${question} [y/N] `);
+  checkInterrupt(signal);
+  if (/^y(es)?$/i.test(answer?.trim() ?? "")) return;
+  throw new Failure("not-confirmed", otherwise);
+}
+
 function interruption(): Failure {
   return new Failure(
     "interrupted",

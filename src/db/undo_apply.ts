@@ -192,19 +192,8 @@ export class Inversion {
       generation,
       item,
     }, cell);
-    if (changes.length > 0) {
-      this.#tx.put(
-        table,
-        {
-          what: "update",
-          shape,
-          id,
-          generation,
-          changes: inOrder(shape, changes),
-        },
-        made,
-      );
-    }
+    this.#gathering = { table, schema, cell: made, slots: new Set(), changes };
+    this.#flush();
     this.#parts.names.created(mark, this.#origin);
     return true;
   }

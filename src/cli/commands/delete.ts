@@ -6,11 +6,11 @@
 import { SERVER_REPOSITORY } from "../../../server/books.ts";
 import type { Database } from "../../db/database.ts";
 import { escapeControls } from "../output.ts";
-import { explain, Failure, usageFailure } from "../failure.ts";
+import { explain, Failure } from "../failure.ts";
 import { formatAmount, formatBytes } from "../figures.ts";
 import {
-  checkInterrupt,
   chooseRepository,
+  confirm,
   type Context,
   withDatabase,
   withStored,
@@ -41,7 +41,13 @@ export async function runDelete(
   });
   for (const line of goes) err.line(escapeControls(line));
   err.flush();
-  if (!options.yes) await confirm(context, shown);
+  if (!options.yes) {
+    await confirm(context, {
+      question: `Delete ${shown} for ever?`,
+      hint: "--yes deletes it without asking",
+      otherwise: "Nothing was deleted",
+    });
+  }
   await withDatabase(
     { path: options.data },
     (database) => database.deleteRepository(name, { unsent: "discard" }),
@@ -77,20 +83,4 @@ async function describe(database: Database, name: string): Promise<string[]> {
   } catch (error) {
     return [`"${name}" cannot be read: ${explain(error).message}`];
   }
-}
-
-async function confirm(
-  { ask, signal }: Context,
-  shown: string,
-): Promise<void> {
-  if (ask === undefined) {
-    throw usageFailure(
-      "Nobody can be asked: standard input is no terminal",
-      "--yes deletes it without asking",
-    );
-  }
-  const answer = await ask(`Delete ${shown} for ever? [y/N] `);
-  checkInterrupt(signal);
-  if (/^y(es)?$/i.test(answer?.trim() ?? "")) return;
-  throw new Failure("not-confirmed", "Nothing was deleted");
 }

@@ -7,14 +7,14 @@ import { type FileKey, readKeyFile } from "../../../server/root_key_file.ts";
 import { createSigner } from "../../../crypto/mod.ts";
 import type { Database } from "../../db/database.ts";
 import { internalsOf, replicaOf } from "../../db/internals.ts";
-import { Failure, usageFailure } from "../failure.ts";
+import { Failure } from "../failure.ts";
 import { formatAmount } from "../figures.ts";
 import { escapeControls } from "../output.ts";
 import {
-  checkInterrupt,
   chooseCollection,
   chooseRepository,
   type CommonOptions,
+  confirm,
   type Context,
   withDatabase,
   withStored,
@@ -44,7 +44,13 @@ export async function runRedact(
   );
   const items = ids.map((id) => ({ collection, id }));
   const shown = `${formatAmount(items.length, "item")} of ${collection}`;
-  if (!options.yes) await confirm(context, shown);
+  if (!options.yes) {
+    await confirm(context, {
+      question: `Erase ${shown} for ever, everywhere?`,
+      hint: "--yes erases without asking",
+      otherwise: "Nothing was erased",
+    });
+  }
   await withDatabase({ path: data }, async (database) => {
     const repository = await database.repository(name);
     const { secret, certificate } = await keyOf(database, options.key);
@@ -83,20 +89,4 @@ export function rootSecretOf(database: Database): Uint8Array {
 
 export function missing(path: string): never {
   throw new Failure("not-found", `There is no key file "${path}"`);
-}
-
-async function confirm(
-  { ask, signal }: Context,
-  shown: string,
-): Promise<void> {
-  if (ask === undefined) {
-    throw usageFailure(
-      "Nobody can be asked: standard input is no terminal",
-      "--yes erases without asking",
-    );
-  }
-  const answer = await ask(`Erase ${shown} for ever, everywhere? [y/N] `);
-  checkInterrupt(signal);
-  if (/^y(es)?$/i.test(answer?.trim() ?? "")) return;
-  throw new Failure("not-confirmed", "Nothing was erased");
 }
