@@ -222,6 +222,7 @@ class Run {
     this.#gate.take(this.#credentials);
     this.#proved.clear();
     this.#judge = new Judge({
+      itemsOf: (replica) => replica.state,
       rules: this.#rules,
       restores: this.#restores,
       world: { now: () => this.#nowMs },

@@ -68,6 +68,7 @@ export async function gate({ isQuick }: Stage): Promise<SyncRow[]> {
   const replica = replicaOf(await db.repository(NAME));
   const time = (rules: Rules | undefined): number[] => {
     const judge = new Judge({
+      itemsOf: (replica) => replica.state,
       log: { write() {} },
       rules,
       restores: never,
