@@ -8,7 +8,6 @@
  */
 
 import { ByteReader, ByteWriter } from "../base/bytes.ts";
-import { limits } from "../base/limits.ts";
 import { endOf, type TextSpan } from "../schema/span_set.ts";
 import {
   isSameId,
