@@ -40,11 +40,18 @@ export function checkEntries({ clients, server, stage }: Cast): void {
   for (const name of stage.repositories) {
     const served = server.replica(name);
     if (served === undefined) continue;
-    const writes = commitsOf(served).flatMap(({ operations, origin }) =>
+    const commits = commitsOf(served);
+    const writes = commits.flatMap(({ operations, origin }) =>
       operations.flatMap((operation) => writtenBy(operation, origin))
     );
+    // No store deletes the item of an entry: a villain does, and the key is absent once more.
+    const deleted = commits.flatMap(({ operations }) =>
+      operations.filter(({ what, shape }) =>
+        what === "delete" && isEntryCollection(shape.collection)
+      ).map(({ id }) => id)
+    );
     // What a server had accepted and lost stands, also where others swapped before it was back.
-    if (!stage.blames.has("wipe")) checkSwaps(name, writes);
+    if (!stage.blames.has("wipe")) checkSwaps(name, writes, deleted);
     const last = lastOf(writes);
     const spoilt = spoiltIn(served);
     for (const client of clients) {
@@ -127,7 +134,11 @@ function checkStore(
 }
 
 /** Of those who knew nothing of each other and expected the same one won. */
-function checkSwaps(name: string, writes: readonly Written[]): void {
+function checkSwaps(
+  name: string,
+  writes: readonly Written[],
+  deleted: readonly string[],
+): void {
   const counts = new Map<string, { writes: number; swaps: number }>();
   const countOf = (key: string, digest: string) => {
     const what = `${key} ${digest}`;
@@ -137,6 +148,7 @@ function checkSwaps(name: string, writes: readonly Written[]): void {
     counts.set(what, known);
     return known;
   };
+  for (const key of deleted) countOf(key, absentDigest).writes++;
   for (const { key, value, expiresAt, expected } of writes) {
     countOf(key, digestOf(value)).writes++;
     if (value !== undefined && expiresAt < Infinity) {
