@@ -1,4 +1,5 @@
 import { deepEqual, equal, match, ok, rejects } from "node:assert/strict";
+import { lateEd25519 } from "../../crypto/late_ed25519.ts";
 import { encodeText } from "../../src/base/bytes.ts";
 import { Place } from "../../tests/kit/replica_place.ts";
 import { RECORD_HEADER_BYTES, recordKind } from "../log/format.ts";
@@ -43,6 +44,22 @@ Deno.test("verifyReplica() counts what it checked, in every mode", async () => {
       bytes: place.replica.loaded.log.end,
       damage: undefined,
     });
+    await place.replica.close();
+  }
+});
+
+Deno.test("verifyReplica() loads what checks signatures, in every mode", async () => {
+  const { code } = lateEd25519;
+  lateEd25519.by(() => Promise.resolve(code));
+  for (const mode of ["default", "trusted", "fast"] as const) {
+    const place = await Place.open({ mode });
+    await place.replica.durable();
+    lateEd25519.provide(undefined);
+    try {
+      equal((await verify(place)).ok, true);
+    } finally {
+      lateEd25519.provide(code);
+    }
     await place.replica.close();
   }
 });
