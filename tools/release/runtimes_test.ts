@@ -56,13 +56,18 @@ Deno.test("the tarball has one manifest, all that it names, and no sources", asy
   deepEqual(files.filter((name) => name.endsWith("package.json")), [
     "package.json",
   ]);
-  deepEqual(files.filter((name) => /(?<!\.d)\.tsx?$/.test(name)), []);
+  deepEqual(files.filter(isSource), []);
   deepEqual(
     Object.keys(config.exports).filter((one) => !exports[one]),
     [],
   );
   ok(!dependencies.some((name) => manifest.peerDependencies[name]));
 });
+
+/** Is this one of Sheaf's own sources, and not of the app that is made? */
+function isSource(name: string): boolean {
+  return /(?<!\.d)\.tsx?$/.test(name) && !name.startsWith("dist/template/");
+}
 
 /** The files that conditions lead to, however deep. */
 function pathsIn(target: string | Record<string, unknown>): string[] {
