@@ -6,6 +6,7 @@
  */
 
 import type { Batch } from "../commit/batch.ts";
+import type { Log } from "../log/log.ts";
 
 export interface LoggedBatch {
   readonly batch: Batch;
@@ -16,6 +17,7 @@ export interface LoggedBatch {
 }
 
 export interface LoggedCommits {
+  readonly log: Pick<Log, "records" | "end">;
   /**
    * Calls `visit` for every batch in the log order, parents before children,
    * without the batches that were cut, or had been when the log ended at
@@ -27,6 +29,13 @@ export interface LoggedCommits {
     to?: number,
     asOf?: number,
   ): void;
+  /** Was a commit cut whose batch stands at `address`, or had it been when the log ended at `asOf`? */
+  isCut(
+    chain: string,
+    number: number,
+    address: number,
+    asOf?: number,
+  ): boolean;
   /** Was a commit refused or cut whose batch stands at `address`, or had it been when the log ended at `asOf`? */
   isVoid(
     chain: string,

@@ -13,19 +13,22 @@
 
 import { ByteReader } from "../../src/base/bytes.ts";
 import { getOrMake } from "../../src/base/collections.ts";
-import { compareStamps, type Hlc } from "../../src/base/hlc.ts";
+import { compareStamps } from "../../src/base/hlc.ts";
 import type { Cell, Origin } from "../../src/schema/cell.ts";
 import { ItemFold } from "../../src/schema/item_fold.ts";
 import type { Shape } from "../../src/schema/patch.ts";
 import { skipPadding } from "../../src/schema/patch_codec.ts";
 import { readOperationOn } from "../../src/schema/patch_parts.ts";
+import { limits } from "../../src/base/limits.ts";
+import { isStub } from "../../src/schema/stub.ts";
 import { skimOperation } from "../../src/schema/skim.ts";
 import type { View } from "../../src/schema/view.ts";
-import type { Batch } from "../commit/batch.ts";
+import { type BatchHead, batchHead } from "../commit/batch.ts";
+import { chainBytesLength } from "../commit/commit.ts";
 import { State, type ViewOf } from "../state/state.ts";
-import { RECORD_HEADER_BYTES } from "../log/format.ts";
-import type { Includes, LoggedBatch, LoggedCommits } from "./logged_commits.ts";
-import { PayloadHead } from "./payload_head.ts";
+import { isBatch, RECORD_HEADER_BYTES } from "../log/format.ts";
+import type { Includes, LoggedCommits } from "./logged_commits.ts";
+import { isSame, PayloadHead } from "./payload_head.ts";
 
 /** The state of the chosen commits, of those that the log held when it ended at `to`. */
 export function pastState(
@@ -36,12 +39,19 @@ export function pastState(
 ): State {
   const stretches = new Stretches(reader, includes, to);
   const writes = new LastWrites(stretches.isInOrder);
-  stretches.eachBackwards((...commit) => writes.add(...commit));
+  stretches.eachBackwards(writes);
   return writes.state(viewOf);
 }
 
 /** So much of the log is read forwards at once, to be gone over backwards. */
 const STRETCH_BYTES = 256 * 1024;
+
+/** A batch where it stands in the log: the bytes are the log's own buffer. */
+interface Logged {
+  readonly bytes: Uint8Array;
+  readonly head: BatchHead;
+  readonly address: number;
+}
 
 /** The log in pieces, as it was when it ended at `to`. */
 class Stretches {
@@ -55,6 +65,7 @@ class Stretches {
   readonly #starts: number[] = [];
   /** Where each batch is that repeats commits, and how many. */
   readonly #repeats = new Map<number, number>();
+  readonly #places = new CommitPlaces();
 
   constructor(reader: LoggedCommits, includes: Includes, to?: number) {
     this.#reader = reader;
@@ -67,24 +78,28 @@ class Stretches {
   #survey(): number {
     let left = this.#includes.count ?? Infinity;
     let [start, end] = [-Infinity, 0];
-    let [chain, wall, count] = ["", -1, 0];
-    this.#each(0, this.#asOf, ({ batch, address, from }) => {
-      end = address + batch.bytes.length;
+    let [last, wall, count] = ["", -1, 0];
+    const lengths = new Map<string, number>();
+    const { walls, counts } = this.#places;
+    this.#each(0, this.#asOf, ({ bytes, head, address }) => {
+      const { chain, first } = head;
+      end = address + bytes.length;
       if (address - start >= STRETCH_BYTES) {
         start = address;
         this.#starts.push(address - RECORD_HEADER_BYTES);
       }
-      if (from > 0) this.#repeats.set(address, from);
-      for (let i = from; i < batch.commits.length; i++) {
-        if (!this.#isChosen(batch, i)) continue;
+      const known = lengths.get(chain) ?? 0;
+      if (known > first) this.#repeats.set(address, known - first);
+      lengths.set(chain, Math.max(known, first + head.count));
+      this.#places.read(bytes, head);
+      for (let i = Math.max(0, known - first); i < head.count; i++) {
+        if (!this.#includes(chain, first + i, walls[i]!)) continue;
         left--;
-        const next = batch.commits[i]!;
-        const later = next.wall - wall || next.count - count;
-        if (later < 0 || later === 0 && batch.chain < chain) {
-          this.isInOrder = false;
-        }
-        ({ wall, count } = next);
-        ({ chain } = batch);
+        const later = walls[i]! - wall || counts[i]! - count;
+        if (later < 0 || later === 0 && chain < last) this.isInOrder = false;
+        wall = walls[i]!;
+        count = counts[i]!;
+        last = chain;
       }
       return left === 0;
     });
@@ -93,36 +108,74 @@ class Stretches {
 
   #each(
     from: number,
-    to: number | undefined,
-    visit: (logged: LoggedBatch) => boolean | void,
+    to: number = this.#reader.log.end,
+    visit: (logged: Logged) => boolean | void,
   ): void {
-    this.#reader.each(visit, from, to, this.#asOf);
+    const reader = this.#reader;
+    reader.log.records(from, to, (kind, bytes, address) => {
+      if (!isBatch(kind)) return;
+      const head = batchHead(bytes);
+      const { chain, first } = head;
+      if (reader.isCut(chain, first, address, this.#asOf)) return;
+      return visit({ bytes, head, address });
+    });
   }
 
-  #isChosen({ chain, first, commits }: Batch, index: number): boolean {
-    return this.#includes(chain, first + index, commits[index]!.wall);
-  }
-
-  /** Visits the chosen commits, the last one first, with a reader of their batch's bytes. */
-  eachBackwards(
-    visit: (bytes: ByteReader, batch: Batch, index: number) => void,
-  ): void {
+  /** Hands on the chosen commits, the last one first. */
+  eachBackwards(writes: LastWrites): void {
     let to = this.#to;
     for (const start of this.#starts.reverse()) {
-      const batches: LoggedBatch[] = [];
-      // The bytes are the log's own buffer.
-      this.#each(start, to, ({ batch, address, from }) => {
-        const own = { ...batch, bytes: batch.bytes.slice() };
-        batches.push({ batch: own, address, from });
+      const all: Logged[] = [];
+      this.#each(start, to, ({ bytes, head, address }) => {
+        all.push({ bytes: bytes.slice(), head, address });
       });
       to = start;
-      for (const { batch, address } of batches.reverse()) {
-        const from = this.#repeats.get(address) ?? 0;
-        const input = new ByteReader(batch.bytes);
-        for (let i = batch.commits.length - 1; i >= from; i--) {
-          if (this.#isChosen(batch, i)) visit(input, batch, i);
-        }
+      for (const logged of all.reverse()) this.#batchBackwards(logged, writes);
+    }
+  }
+
+  #batchBackwards({ bytes, head, address }: Logged, writes: LastWrites): void {
+    const { chain, first, count } = head;
+    const from = this.#repeats.get(address) ?? 0;
+    const input = new ByteReader(bytes);
+    const { walls, counts, starts, ends } = this.#places;
+    this.#places.read(bytes, head);
+    for (let i = count - 1; i >= from; i--) {
+      const number = first + i;
+      const [start, end] = [starts[i]!, ends[i]!];
+      if (
+        !this.#includes(chain, number, walls[i]!) ||
+        isStub(bytes, start, end) ||
+        this.#reader.isVoid(chain, number, address, this.#asOf)
+      ) continue;
+      input.at = start;
+      writes.add(input, end, chain, walls[i]!, counts[i]!);
+    }
+  }
+}
+
+/** When the commits of a batch were written, and where their payloads start and end: no object is made of each. */
+class CommitPlaces {
+  readonly walls = new Float64Array(limits.batchCommitsMax);
+  readonly counts = new Uint16Array(limits.batchCommitsMax);
+  readonly starts = new Uint32Array(limits.batchCommitsMax);
+  readonly ends = new Uint32Array(limits.batchCommitsMax);
+
+  /** Only of a batch that was admitted. */
+  read(bytes: Uint8Array, { start, count }: BatchHead): void {
+    const r = new ByteReader(bytes, start);
+    const { walls, counts, starts, ends } = this;
+    for (let i = 0; i < count; i++) {
+      walls[i] = r.u48();
+      counts[i] = r.u16();
+      for (let parents = r.u8(); parents > 0; parents--) {
+        r.skip(chainBytesLength);
+        r.varint();
       }
+      const length = r.varint();
+      starts[i] = r.at;
+      r.skip(length);
+      ends[i] = r.at;
     }
   }
 }
@@ -150,19 +203,14 @@ class ItemRows {
   /** How long each row is. */
   width = FIELDS + 4;
   all = new Uint32Array(1024 * this.width);
-  #ids = new Uint8Array(16 * 1024);
+  #ids = new ByteReader(new Uint8Array(16 * 1024));
   #end = 0;
   /** Open addressing: an item's number and 1. */
   #table = new Int32Array(4096);
 
   /** Where the row starts of the item of a collection whose id stands there. */
-  of(collection: number, bytes: Uint8Array, from: number, to: number): number {
-    let hash = collection;
-    for (let i = from; i < to; i++) {
-      hash = Math.imul(hash ^ bytes[i]!, 0x01000193);
-    }
-    hash = Math.imul(hash ^ (hash >>> 15), 0x85ebca6b);
-    hash = (hash ^ (hash >>> 13)) >>> 0;
+  of(collection: number, r: ByteReader, from: number, to: number): number {
+    const hash = hashOf(collection, r, from, to);
     const { all, width } = this;
     const table = this.#table;
     const mask = table.length - 1;
@@ -170,21 +218,13 @@ class ItemRows {
     for (; table[at]! > 0; at = (at + 1) & mask) {
       const row = (table[at]! - 1) * width;
       const isIt = all[row] === hash && all[row + COLLECTION] === collection &&
-        this.#isId(row, bytes, from, to);
+        all[row + ID_END]! - all[row + ID]! === to - from &&
+        isSame(this.#ids.view, all[row + ID]!, r.view, from, to);
       if (isIt) return row;
     }
     table[at] = this.count + 1;
     if (this.count * 2 > table.length) this.#grow();
-    return this.#add(hash, collection, bytes.subarray(from, to));
-  }
-
-  #isId(row: number, bytes: Uint8Array, from: number, to: number): boolean {
-    const ids = this.#ids;
-    const start = this.all[row + ID]!;
-    if (this.all[row + ID_END]! - start !== to - from) return false;
-    let i = from;
-    while (i < to && ids[start + i - from] === bytes[i]) i++;
-    return i === to;
+    return this.#add(hash, collection, r.bytes.subarray(from, to));
   }
 
   #add(hash: number, collection: number, id: Uint8Array): number {
@@ -192,14 +232,17 @@ class ItemRows {
     if (row === this.all.length) this.widen(this.width, 2 * row);
     const start = this.#end;
     this.#end += id.length;
-    this.#ids = grown(this.#ids, this.#end);
-    this.#ids.set(id, start);
+    if (this.#end > this.#ids.end) {
+      this.#ids = new ByteReader(grown(this.#ids.bytes, this.#end));
+    }
+    this.#ids.bytes.set(id, start);
     this.all.set([hash, collection, start, this.#end], row);
     return row;
   }
 
   idAt(row: number): string {
-    return new ByteReader(this.#ids, this.all[row + ID]!, this.#end).text();
+    this.#ids.at = this.all[row + ID]!;
+    return this.#ids.text();
   }
 
   #grow(): void {
@@ -224,11 +267,26 @@ class ItemRows {
   }
 }
 
+/** Of the bytes of an id, as 32 bits. */
+function hashOf(
+  collection: number,
+  { bytes, view }: ByteReader,
+  from: number,
+  to: number,
+): number {
+  let hash = collection;
+  const mix = (word: number) => {
+    hash = Math.imul(hash ^ word, 0x85ebca6b);
+    hash ^= hash >>> 15;
+  };
+  let at = from;
+  for (; at + 4 <= to; at += 4) mix(view.getUint32(at));
+  for (; at < to; at++) mix(bytes[at]!);
+  return hash >>> 0;
+}
+
 /** Bytes with room for so many, or twice as many. */
-function grown(
-  bytes: Uint8Array<ArrayBuffer>,
-  room: number,
-): Uint8Array<ArrayBuffer> {
+function grown(bytes: Uint8Array, room: number): Uint8Array {
   if (room <= bytes.length) return bytes;
   const more = new Uint8Array(2 * room);
   more.set(bytes);
@@ -259,7 +317,7 @@ class LastWrites {
   }));
   readonly #items = new ItemRows();
   /** Of what is kept: its bytes, where those of each start, its shapes and its origin. */
-  #bytes = new Uint8Array(64 * 1024);
+  #bytes: Uint8Array = new Uint8Array(64 * 1024);
   #end = 0;
   readonly #starts: number[] = [];
   readonly #shapes: (readonly Shape[])[] = [];
@@ -270,7 +328,8 @@ class LastWrites {
   #met = 0;
   /** Of the commit that is read: what it is, its origin, once somebody asks, and its first operation that is kept. */
   #chain = "";
-  #commit: Hlc = { wall: 0, count: 0 };
+  #wall = 0;
+  #count = 0;
   #origin: Origin | undefined;
   #first = 0;
   /** Of the operation that is read: its row and shape, and whether it counts. */
@@ -303,16 +362,19 @@ class LastWrites {
     return { collection, fields };
   }
 
-  /** Takes what counts of the commit before. */
-  add(r: ByteReader, { chain, commits }: Batch, index: number): void {
-    const commit = commits[index]!;
-    const { payloadAt, end, isVoid } = commit;
-    if (isVoid) return;
+  /** Takes what counts of the commit before, whose payload stands at the reader. */
+  add(
+    r: ByteReader,
+    end: number,
+    chain: string,
+    wall: number,
+    count: number,
+  ): void {
     this.#chain = chain;
-    this.#commit = commit;
+    this.#wall = wall;
+    this.#count = count;
     this.#origin = undefined;
     this.#first = this.#starts.length;
-    r.at = payloadAt;
     const heads = this.#heads.read(r);
     let left = r.varint();
     // The first operation is met last.
@@ -339,7 +401,7 @@ class LastWrites {
     const from = r.at;
     r.skipText();
     const items = this.#items;
-    const row = items.of(collection, r.bytes, from, r.at);
+    const row = items.of(collection, r, from, r.at);
     const { all, width } = items;
     all[row + MET] = met;
     const isOver = generation < all[row + GENERATION]!;
@@ -377,10 +439,13 @@ class LastWrites {
   }
 
   get #originNow(): Origin {
-    const { wall, count } = this.#commit;
-    const chain = this.#chain;
     // Nobody asks where it stands: no checkpoint is made of it.
-    return this.#origin ??= { wall, count, chain, operationsAt: -1 };
+    return this.#origin ??= {
+      wall: this.#wall,
+      count: this.#count,
+      chain: this.#chain,
+      operationsAt: -1,
+    };
   }
 
   #keep(bytes: Uint8Array, shapes: readonly Shape[]): void {

@@ -280,13 +280,13 @@ export class ByteReader {
   readonly end: number;
   /** Must parts of rich fields have the values that their writer gave them? Erased ones have none. */
   isWhole = false;
-  readonly #view: DataView;
+  readonly view: DataView;
 
   constructor(bytes: Uint8Array, at = 0, end: number = bytes.length) {
     this.bytes = bytes;
     this.at = at;
     this.end = end;
-    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   }
 
   get done(): boolean {
@@ -310,21 +310,21 @@ export class ByteReader {
   }
 
   u16(): number {
-    return this.#view.getUint16(this.#take(2), true);
+    return this.view.getUint16(this.#take(2), true);
   }
 
   u32(): number {
-    return this.#view.getUint32(this.#take(4), true);
+    return this.view.getUint32(this.#take(4), true);
   }
 
   u48(): number {
     const start = this.#take(6);
-    const high = this.#view.getUint16(start + 4, true);
-    return high * 2 ** 32 + this.#view.getUint32(start, true);
+    const high = this.view.getUint16(start + 4, true);
+    return high * 2 ** 32 + this.view.getUint32(start, true);
   }
 
   f64(): number {
-    return this.#view.getFloat64(this.#take(8), true);
+    return this.view.getFloat64(this.#take(8), true);
   }
 
   /** A whole number from 0 to 2^53 - 1, which has one form. */
