@@ -7,6 +7,7 @@
  */
 
 import { ByteReader } from "../../src/base/bytes.ts";
+import { DatabaseError } from "../../src/base/errors.ts";
 import type { Hlc } from "../../src/base/hlc.ts";
 import type { Operation, Shape } from "../../src/schema/patch.ts";
 import { readOperation } from "../../src/schema/patch_codec.ts";
@@ -151,7 +152,11 @@ export class CommitSpans {
     );
   }
 
-  /** Decodes what stands at an address, in the batch at `body`. */
+  /**
+   * Decodes what stands at an address, in the batch at `body`. Where nothing stands
+   * there though the batch is as it was written, the address is wrong: it comes from
+   * the checkpoint's marks.
+   */
   #decode<T>(
     address: number,
     body: number,
@@ -160,8 +165,13 @@ export class CommitSpans {
     try {
       return this.#windows.decode(address, decode);
     } catch (error) {
-      if (error instanceof SyntaxError) this.checkRecord(body);
-      throw error;
+      if (!(error instanceof SyntaxError)) throw error;
+      this.checkRecord(body);
+      throw new DatabaseError(
+        "checkpoint-damaged",
+        `The checkpoint names a commit where there is none, at byte ${address} ` +
+          `of the log: ${error.message}`,
+      );
     }
   }
 
