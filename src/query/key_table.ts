@@ -27,6 +27,9 @@ const absentNumber = -Infinity;
 /** Fewer are sorted by comparison. */
 const fewOrdinals = 256;
 const headChars = 7;
+/** Texts of one page, which one step makes: a power of two. */
+const pageSize = stepSize;
+const pageBits = 31 - Math.clz32(pageSize);
 const charBase = 128;
 
 export class KeyTable {
@@ -34,7 +37,8 @@ export class KeyTable {
   readonly kind: FieldKind;
   readonly numeric: boolean;
   #numbers: Float64Array = new Float64Array(0);
-  #texts: (string | undefined)[] = [];
+  /** In pages: one array of all would be copied where it grows, and where it gets its first text. */
+  readonly #texts: (string | undefined)[][] = [];
 
   constructor(field: string, kind: FieldKind) {
     this.field = field;
@@ -52,9 +56,8 @@ export class KeyTable {
     if (size <= length) return;
     const room = Math.max(size, length * 2);
     if (!this.numeric) {
-      yield* inSteps(room - length, () => {
-        const end = Math.min(room, this.#texts.length + stepSize);
-        while (this.#texts.length < end) this.#texts.push(undefined);
+      yield* inSteps(room, (from) => {
+        this.#texts[from >>> pageBits] ??= new Array(pageSize);
       });
     }
     const grown = new Float64Array(room);
@@ -73,9 +76,13 @@ export class KeyTable {
   }
 
   get(ordinal: number): Key {
-    if (!this.numeric) return this.#texts[ordinal];
+    if (!this.numeric) return this.#textAt(ordinal);
     const number = this.#numbers[ordinal]!;
     return number === absentNumber ? undefined : number;
+  }
+
+  #textAt(ordinal: number): string | undefined {
+    return this.#texts[ordinal >>> pageBits]?.[ordinal & pageSize - 1];
   }
 
   has(ordinal: number, key: Key): boolean {
@@ -85,7 +92,8 @@ export class KeyTable {
   set(ordinal: number, key: Key): void {
     this.#numbers[ordinal] = this.numberOf(key);
     if (!this.numeric) {
-      this.#texts[ordinal] = typeof key === "string" ? key : undefined;
+      const page = this.#texts[ordinal >>> pageBits]!;
+      page[ordinal & pageSize - 1] = typeof key === "string" ? key : undefined;
     }
   }
 
@@ -126,7 +134,7 @@ export class KeyTable {
     if (this.numeric) return;
     const ties = (place: number) =>
       numbers[place] === numbers[place - 1] && isCut(numbers[place]!);
-    yield* sortRuns(ordinals, ties, (ordinal) => this.#texts[ordinal]!);
+    yield* sortRuns(ordinals, ties, (ordinal) => this.#textAt(ordinal)!);
   }
 
   /** Negative, zero or positive as one ordinal's key to another's. */
@@ -136,7 +144,7 @@ export class KeyTable {
     if (x < y) return -1;
     if (x > y) return 1;
     if (this.numeric || !isCut(x)) return 0;
-    return compareTexts(this.#texts[a], this.#texts[b]);
+    return compareTexts(this.#textAt(a), this.#textAt(b));
   }
 
   /** The same, to a key with its {@linkcode numberOf}. */
@@ -145,7 +153,7 @@ export class KeyTable {
     if (x < number) return -1;
     if (x > number) return 1;
     if (this.numeric || !isCut(x)) return 0;
-    return compareTexts(this.#texts[ordinal], key);
+    return compareTexts(this.#textAt(ordinal), key);
   }
 }
 
