@@ -49,7 +49,8 @@ export class BorrowedItems {
     const { askedMs } = loan;
     const restMs = askedMs + ITEMS_IDLE_MS - this.#world.monotonic();
     if (restMs > 0) {
-      loan.cancel = this.#later(replica, restMs);
+      // A timer may come early by less than the clock can tell.
+      loan.cancel = this.#later(replica, Math.ceil(restMs));
       return;
     }
     // Who asks again folds from there on: what lies behind it is short.

@@ -79,3 +79,22 @@ Deno.test("a repository that is closed, or a server, is not asked for its items"
   ok(other.isThere());
   await other.relay.replica.close();
 });
+
+Deno.test("a timer that comes too early by a hair is set again for a later moment", async () => {
+  const { world, relay } = await start();
+  let nowMs = 0;
+  const set: { delayMs: number; task: () => void }[] = [];
+  const items = new BorrowedItems({
+    monotonic: () => nowMs,
+    after: (delayMs, task) => {
+      set.push({ delayMs, task });
+      return () => {};
+    },
+  });
+  items.of(relay.replica);
+  nowMs = ITEMS_IDLE_MS - 1e-9;
+  set[0]!.task();
+  equal(set[1]!.delayMs, 1);
+  await relay.replica.close();
+  equal(world.timers, 0);
+});
