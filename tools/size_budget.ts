@@ -130,7 +130,7 @@ export const parts: readonly Part[] = [
     on: "core",
     entries: { text: `export * from "@sheaf/sheaf/text";` },
     external: ["@codemirror/*"],
-    atOnce: 35_100,
+    atOnce: 35_320,
     later: 200,
   },
   {

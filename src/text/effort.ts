@@ -1,6 +1,6 @@
 /**
- * The order of a text without Yjs where there is but one, and how long Yjs would
- * take for another: both are known before it runs.
+ * The order of a text without Yjs, by the same steps, as far as no piece waits for
+ * another; and how many of them Yjs would take: that is known before it runs.
  *
  * It looks for the place of each piece among those that lie between the
  * neighbours which the piece claims. Honest pieces have few there; pieces that
@@ -11,6 +11,7 @@
  * replicas agree which texts take too long (law 4).
  */
 
+import { lowerBound } from "../base/lower_bound.ts";
 import { limits } from "../base/limits.ts";
 import type { Piece } from "./line.ts";
 import type { TextId, TextRun, TextState } from "../schema/text_state.ts";
@@ -18,16 +19,19 @@ import type { TextId, TextRun, TextState } from "../schema/text_state.ts";
 export interface PieceOrder {
   /** Would it take Yjs more than `textStepsMax` steps? */
   readonly isTooMuch: boolean;
+  /** Has every piece its place, which is the one that Yjs finds? */
+  readonly isKnown: boolean;
   /**
    * Can its pieces be put in, one after the other, each between two that stand
    * side by side? Then it has one order only, whichever of them comes first; and
    * so it is with what is typed next into a document of it.
    */
   readonly isLinear: boolean;
+  /** What it shows, if it is known. */
   show(): string;
   /** How many pieces {@linkcode pieces} gives. */
   readonly count: number;
-  /** Its pieces as they follow each other, if it is linear. */
+  /** Its pieces as they follow each other, if it is known. */
   pieces(): Iterable<Piece>;
 }
 
@@ -56,6 +60,7 @@ interface Pieces {
 /** Pieces as Yjs would link them, by number. In arrays, because a text has many of them. */
 class Line implements PieceOrder {
   readonly isTooMuch: boolean;
+  readonly isKnown: boolean;
   readonly isLinear: boolean;
   readonly #clients = new Map<number, Pieces>();
   /** Whose it is. */
@@ -68,6 +73,8 @@ class Line implements PieceOrder {
   readonly #seen: Int32Array;
   readonly #inWay: Int32Array;
   #first = NONE;
+  #placed = 0;
+  #isTwisted = false;
   /** Runs whose neighbours stood side by side when they came. */
   #between = 0;
   #steps = 0;
@@ -103,6 +110,8 @@ class Line implements PieceOrder {
     // So few pieces are done in time, whatever they say.
     this.isTooMuch = isLong && runs > limits.textRunsMax;
     this.isLinear = !isLong && this.#between === runs;
+    this.isKnown = this.isLinear ||
+      !isLong && !this.#isTwisted && this.#placed === runs;
   }
 
   show(): string {
@@ -192,6 +201,7 @@ class Line implements PieceOrder {
     const [origins, seen, inWay] = [this.#origins, this.#seen, this.#inWay];
     const next = origin === NONE ? this.#first : this.#nexts[origin]!;
     if (next === right) this.#between++;
+    if (this.#isWithin(run)) this.#isTwisted = true;
     const search = ++this.#stamp;
     let place = origin;
     for (let o = next; o !== NONE && o !== right; o = this.#nexts[o]!) {
@@ -213,6 +223,20 @@ class Line implements PieceOrder {
     this.#link(pieces, run, place, origin, right);
   }
 
+  /**
+   * Does a run claim to stand behind a unit of another run, and before that or an
+   * earlier unit of it? Where Yjs puts it depends on how it has torn that one.
+   */
+  #isWithin({ left, right }: TextRun): boolean {
+    const isBackwards = left !== undefined && left.client === right?.client &&
+      left.clock >= right.clock;
+    if (!isBackwards) return false;
+    const { runs } = this.#clients.get(left.client)!;
+    const behind = ({ clock }: TextId) =>
+      lowerBound(runs.length, (i) => runs[i]!.clock > clock);
+    return behind(left) === behind(right!);
+  }
+
   #link(
     pieces: Pieces,
     run: TextRun,
@@ -232,6 +256,7 @@ class Line implements PieceOrder {
       place = origin = piece;
     }
     pieces.placed++;
+    this.#placed++;
   }
 }
 

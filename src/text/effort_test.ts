@@ -1,20 +1,25 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import * as Y from "yjs";
+import { seededRandom } from "../../tests/kit/mod.ts";
 import { sized } from "../../tests/kit/tier.ts";
 import { limits } from "../base/limits.ts";
 import {
   emptyText,
   joinTexts,
   normalText,
+  type TextClient,
+  type TextId,
   type TextRun,
   type TextState,
 } from "../schema/text_state.ts";
 import { textChange } from "../schema/text_kit_test.ts";
 import { orderOf } from "./effort.ts";
 import { engine } from "./engine.ts";
-import { changeOf, shownByYjs } from "./update_kit_test.ts";
-import { rootOf } from "./yjs.ts";
+import type { Piece } from "./line.ts";
+import { applySplices } from "./splices.ts";
+import { changeOf, piecesPutIn, shownByYjs } from "./update_kit_test.ts";
+import { docOf, piecesOf, rootOf } from "./yjs.ts";
 
 /** As many units in a row as pieces that claim to stand at its start, and each before another of them. */
 function lies(count: number): TextState {
@@ -120,3 +125,84 @@ function typed(state: TextState, at: number): TextState {
   if (from + splice.delete > text.length) splice.delete = 0;
   return engine.edit(state, [splice], () => 10 + state.clients.size);
 }
+
+/** Runs of a few clients, each beside any units that came before it, some deleted. */
+function disorder(random: () => number): TextState {
+  const below = (end: number) => Math.floor(random() * end);
+  const ids: TextId[] = [];
+  const ends = [0, 0, 0, 0];
+  const any = () => random() < 0.3 ? undefined : ids[below(ids.length)];
+  let state = emptyText;
+  for (let more = 2 + below(14); more > 0; more--) {
+    const client = below(ends.length);
+    const length = 1 + below(3);
+    const clock = ends[client]!;
+    const start = below(2);
+    const [left, other] = [any(), any()];
+    const isTwisted = left?.client === other?.client && random() < 0.98;
+    const right = isTwisted ? undefined : other;
+    const run = { clock, length, left, right };
+    const text = random() < 0.2
+      ? undefined
+      : "a😀b".slice(start, start + length);
+    const runs = [{ ...run, text }];
+    const change = new Map<number, TextClient>([[client, { runs, gone: [] }]]);
+    if (random() < 0.2 && ids.length > 0) {
+      const { client, clock } = ids[below(ids.length)]!;
+      const gone = [{ clock, length: 1 }];
+      change.set(client, { runs: change.get(client)?.runs ?? [], gone });
+    }
+    state = joinTexts(state, normalText(change));
+    for (let i = 0; i < length; i++) ids.push({ client, clock: clock + i });
+    ends[client] = clock + length;
+  }
+  return state;
+}
+
+/** Each unit, and whether it is deleted, as they follow each other. */
+function unitsOf(pieces: Iterable<Piece>): string[] {
+  return Array.from(pieces).flatMap(({ client, clock, length, isDeleted }) =>
+    Array.from(
+      { length },
+      (_, i) => `${client}:${clock + i}${isDeleted ? "-" : ""}`,
+    )
+  );
+}
+
+Deno.test("orderOf() has each unit of a known order where Yjs has it, whoever lies", () => {
+  let known = 0;
+  const check = (state: TextState) => {
+    const order = orderOf(state);
+    if (!order.isKnown) return;
+    known++;
+    const doc = docOf(state, order);
+    assert.deepEqual(unitsOf(order.pieces()), unitsOf(piecesOf(doc)));
+    assert.equal(order.show(), rootOf(doc).toString());
+  };
+  for (const people of [2, 3, 5]) check(honest(people, 7));
+  const random = seededRandom(17);
+  const rounds = sized(1_000, 20_000);
+  for (let i = 0; i < rounds; i++) check(disorder(random));
+  const lies = fc.array(textChange, { minLength: 1, maxLength: 8 });
+  fc.assert(
+    fc.property(lies, (lies) => check(lies.reduce(joinTexts, emptyText))),
+    { seed: 17, numRuns: rounds },
+  );
+  assert.ok(known > rounds * 0.9, `${known} are known`);
+});
+
+Deno.test("show() and edit() of what many typed apart ask Yjs for nothing", () => {
+  const state = honest(4, 50);
+  assert.ok(!orderOf(state).isLinear);
+  const shown = shownByYjs(state);
+  const pieces = piecesPutIn(() => {
+    assert.equal(state.show(engine), shown);
+    const change = engine.edit(state, [{ at: 7, insert: "mine" }], () => 77);
+    const after = joinTexts(state, change);
+    assert.equal(
+      after.show(engine),
+      applySplices(shown, [{ at: 7, insert: "mine" }]),
+    );
+  });
+  assert.equal(pieces, 0);
+});

@@ -1,6 +1,6 @@
 /**
- * The engine of text fields: finds the order of characters, by Yjs where there is
- * more than one, and makes changes.
+ * The engine of text fields: finds the order of characters, by Yjs where some wait
+ * for others or lie, and makes changes.
  *
  * A text that is read or written keeps the order of its pieces, which goes on to
  * what is written next.
@@ -17,7 +17,7 @@ import {
 } from "../schema/text_state.ts";
 import { orderOf } from "./effort.ts";
 import { cutsCharacter, TextLine } from "./line.ts";
-import { keepLine, keepLinear } from "./kept_lines.ts";
+import { isWhole, keepLine, keepShown, lineBy } from "./kept_lines.ts";
 import { splicesOf } from "./splices.ts";
 import { docOf, piecesOf, rootOf } from "./yjs.ts";
 
@@ -26,7 +26,7 @@ export const engine: TextEngine = {
     const known = knownLine(state);
     if (known?.isLinear) return known.text;
     const order = orderOf(state);
-    if (order.isLinear) return keepLinear(state, order);
+    if (order.isKnown) return keepShown(state, order);
     try {
       return rootOf(docOf(state, order)).toString();
     } catch {
@@ -57,9 +57,9 @@ function knownLine(state: TextState): TextLine | undefined {
 /** A line of a text that shows this. */
 function lineOf(state: TextState, text: string): TextLine {
   const order = orderOf(state);
-  if (order.isLinear) keepLinear(state, order);
-  const known = knownLine(state);
-  if (known?.text === text) return known;
+  if (order.isKnown) {
+    return lineBy(order, text, order.isLinear && isWhole(state));
+  }
   const pieces = piecesOf(docOf(state, order));
   return TextLine.of(text, false, pieces.length, pieces);
 }

@@ -33,17 +33,24 @@ function letGo(line: TextLine): void {
   kept.delete(line);
 }
 
-/** Keeps the one order of a text, and shows it. */
-export function keepLinear(state: TextState, order: PieceOrder): string {
+/** Keeps the order of a text, and shows it. */
+export function keepShown(state: TextState, order: PieceOrder): string {
   const text = order.show();
-  if (isWhole(state)) {
-    keepLine(state, TextLine.of(text, true, order.count, order.pieces()));
-  }
+  if (isWhole(state)) keepLine(state, lineBy(order, text));
   return text;
 }
 
+/** The line of a known order. */
+export function lineBy(
+  order: PieceOrder,
+  text: string,
+  isLinear: boolean = order.isLinear,
+): TextLine {
+  return TextLine.of(text, isLinear, order.count, order.pieces());
+}
+
 /** Is nothing deleted that has not come? What comes then would be shown. */
-function isWhole({ clients }: TextState): boolean {
+export function isWhole({ clients }: TextState): boolean {
   for (const { gone } of clients.values()) if (gone.length > 0) return false;
   return true;
 }
