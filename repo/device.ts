@@ -13,12 +13,7 @@
  */
 
 import { DatabaseError } from "../src/base/errors.ts";
-import {
-  type Batch,
-  batchHead,
-  decodeBatch,
-  payloadOf,
-} from "./commit/batch.ts";
+import { type Batch, batchHead, decodeBatch, patchOf } from "./commit/batch.ts";
 import type { Position } from "./commit/commit.ts";
 import { lendableChains, type LentChain } from "./graph/continuity.ts";
 import { lateRefusing } from "./refusal/late_refusing.ts";
@@ -31,12 +26,11 @@ import {
   decodeCut,
   decodeRefusal,
   decodeResolution,
-  encodeResolution,
   type Refusal,
   type Refused,
+  resolveIn,
 } from "./refusal/void_commits.ts";
 import type { Writer } from "./write/writer.ts";
-import { decodePatch } from "../src/schema/patch_codec.ts";
 import { decodeCredential, isCredential } from "./commit/credentials.ts";
 import { isBatch, recordKind, travels } from "./log/format.ts";
 import { ChangeList } from "./state/state.ts";
@@ -199,7 +193,8 @@ export class Device {
    * comes, the refusal stands.
    */
   #resolve(held: OwnRecord[], batch?: Batch): void {
-    const { loaded: { voided, graph }, refusalsChanged } = this.#parts;
+    const { loaded, refusalsChanged } = this.#parts;
+    const { voided, graph } = loaded;
     const said = held.map(({ bytes }) => decodeResolution(bytes));
     const isHere = (one: Position) =>
       graph.has(one) ||
@@ -214,9 +209,8 @@ export class Device {
       const isDue = this.outgoing !== undefined || retried === undefined ||
         isHere(retried);
       if (!isDue) waiting.push(held[i]!);
-      else if (voided.resolve({ chain, number, retried })) {
-        const bytes = encodeResolution({ chain, number, retried });
-        this.#append(recordKind.resolution, bytes);
+      else if (voided.isOpen({ chain, number })) {
+        this.#foreign(() => resolveIn(loaded, { chain, number, retried }));
         refusalsChanged();
       }
     }
@@ -253,9 +247,7 @@ export class Device {
   #add(record: OwnRecord, batch: Batch, from: number): void {
     const { loaded } = this.#parts;
     const { chain, first, commits } = batch;
-    const patches = commits.slice(from).map((commit) =>
-      decodePatch(payloadOf(batch, commit))
-    );
+    const patches = commits.slice(from).map((commit) => patchOf(batch, commit));
     const address = this.#append(record.kind, record.bytes);
     loaded.graph.addBatch(batch);
     // Its owner may not have erased it yet.

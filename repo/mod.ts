@@ -14,7 +14,13 @@
  * @module
  */
 
-export { type Batch, decodeBatch, payloadOf } from "./commit/batch.ts";
+export {
+  type Batch,
+  batchIn,
+  decodeBatch,
+  patchOf,
+  payloadOf,
+} from "./commit/batch.ts";
 export {
   type Certificate,
   decodeCertificate,
@@ -42,7 +48,7 @@ export type {
 } from "./log/own_log.ts";
 export type { Outgoing, Shipment } from "./write/outgoing.ts";
 export type { ItemCommit } from "./history/item_touches.ts";
-export { isBatch, recordKind, SALVAGE } from "./log/format.ts";
+export { batchKind, isBatch, recordKind, SALVAGE } from "./log/format.ts";
 export {
   type Mode,
   parseRepositoryName,

@@ -10,14 +10,9 @@
 
 import { equalBytes } from "../src/base/bytes.ts";
 import { DatabaseError } from "../src/base/errors.ts";
-import { type Batch, decodeBatch, decodeCommit } from "./commit/batch.ts";
+import { type Batch, decodeCommit } from "./commit/batch.ts";
 import { decodeCertificate } from "./commit/certificate.ts";
-import {
-  Credentials,
-  decodeCredential,
-  isCredential,
-} from "./commit/credentials.ts";
-import { decodeErasure } from "./commit/redaction.ts";
+import { Credentials } from "./commit/credentials.ts";
 import type { Checkpoint } from "./checkpoint/checkpoint.ts";
 import {
   decodeGenesis,
@@ -27,15 +22,11 @@ import {
   type RepositoryName,
 } from "./commit/genesis.ts";
 import { Graph } from "./graph/graph.ts";
-import {
-  isBatch,
-  RECORD_HEADER_BYTES,
-  recordKind,
-  travels,
-} from "./log/format.ts";
+import { RECORD_HEADER_BYTES } from "./log/format.ts";
 import { lateReading } from "./checkpoint/late_reading.ts";
 import type { Log } from "./log/log.ts";
 import type { LoggedMark } from "./log/order.ts";
+import { type RecordVisitor, visitRecord } from "./log/records.ts";
 import type { ReplicaMeta } from "./checkpoint/replica_meta.ts";
 import type { LoadedReplica } from "./loaded_replica.ts";
 import type { Salvage } from "./repair/salvage.ts";
@@ -43,9 +34,6 @@ import type { Outline } from "./state/outline.ts";
 import { State, type ViewOf } from "./state/state.ts";
 import {
   type Cut,
-  decodeCut,
-  decodeRefusal,
-  decodeResolution,
   type LoggedRefusal,
   type Refusal,
   type Resolution,
@@ -69,6 +57,21 @@ export interface Ground {
 }
 
 export class Replay {
+  readonly #visitor: RecordVisitor<void> = {
+    genesis: (bytes) => this.#begin(bytes.slice()),
+    batch: (batch, address) => this.#batch(batch, address),
+    credential: (one) => this.#credentials.add(one),
+    cut: (cuts, address) => this.#cut(cuts, address),
+    refusal: (refusal, address) => this.#refuse(refusal, address),
+    erasure: (erasure) => this.#credentials.redactions.note(erasure),
+    resolution: (said, address) => this.#resolve(said, address),
+    order: (body, address) => {
+      this.#order = { body: body.slice(), position: address + body.length };
+    },
+    unknown: (kind, address) => {
+      throw unknownKind(kind, address);
+    },
+  };
   readonly #options: ReplayOptions;
   readonly #into: State | Outline;
   #genesis: Uint8Array | undefined;
@@ -134,24 +137,7 @@ export class Replay {
   record(kind: number, body: Uint8Array, address: number): void {
     if (address >= (this.#salvage?.at ?? Infinity)) this.#takeSalvaged();
     try {
-      if (kind === recordKind.genesis) this.#begin(body.slice());
-      else if (isBatch(kind)) {
-        const isSigned = kind === recordKind.signedBatch;
-        this.#batch(decodeBatch(body, isSigned), address);
-      } else if (isCredential(kind)) {
-        this.#credentials.add(decodeCredential(kind, body));
-      } else if (kind === recordKind.cut) {
-        this.#cut(decodeCut(body), address);
-      } else if (kind === recordKind.refusal) {
-        this.#refuse(decodeRefusal(body), address);
-      } else if (kind === recordKind.erasure) {
-        this.#credentials.redactions.note(decodeErasure(body));
-      } else if (kind === recordKind.resolution) {
-        this.#resolve(decodeResolution(body), address);
-      } else if (kind === recordKind.order) {
-        const position = address + body.length;
-        this.#order = { body: body.slice(), position };
-      } else if (travels(kind)) throw unknownKind(kind, address);
+      visitRecord(this.#visitor, kind, body, address);
     } catch (cause) {
       if (!(cause instanceof SyntaxError)) throw cause;
       throw new DatabaseError(

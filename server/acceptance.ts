@@ -17,7 +17,7 @@ import { checkGate } from "../repo/admission/admit.ts";
 import { Parking } from "../repo/admission/parking.ts";
 import type { Arrival, Gate } from "../repo/admission/arrival.ts";
 import { chainName } from "../repo/commit/commit.ts";
-import { recordKind, type Replica, type RepositoryName } from "../repo/mod.ts";
+import { batchKind, type Replica, type RepositoryName } from "../repo/mod.ts";
 import { Revocations } from "../repo/commit/revocation.ts";
 import { HttpFault } from "./body.ts";
 import type { QuarantineItem } from "./books.ts";
@@ -54,7 +54,7 @@ export class Acceptance {
     const name = item.repository as RepositoryName;
     return this.#parts.hub.use(name, async (replica) => {
       const arrival: Arrival = {
-        kind: item.signed ? recordKind.signedBatch : recordKind.unsignedBatch,
+        kind: batchKind(item.signed),
         bytes: item.bytes.slice(),
       };
       const gate = this.#gateOf(replica);

@@ -20,7 +20,7 @@ import {
 import type { RuleClaims } from "../src/schema/rule_types.ts";
 import { patchesOf } from "../repo/admission/admit.ts";
 import type { Arrival, Gate } from "../repo/admission/arrival.ts";
-import { type Batch, decodeBatch, payloadOf } from "../repo/commit/batch.ts";
+import { type Batch, batchIn, payloadOf } from "../repo/commit/batch.ts";
 import type { Certificate } from "../repo/commit/certificate.ts";
 import { chainBytes, chainName, nameOf } from "../repo/commit/commit.ts";
 import {
@@ -419,11 +419,10 @@ export class ServerHooks implements Required<HostHooks> {
     }
     const { hub } = this.#parts;
     const replica = hub.replicaOf(name);
-    const isSigned = kind === recordKind.signedBatch;
     const batch = replica &&
       batchLeft(
         replica.loaded.credentials.redactions,
-        decodeBatch(bytes, isSigned),
+        batchIn(kind, bytes)!,
       );
     if (batch === undefined || isEmpty(batch)) return false;
     const { chain, first, commits } = batch;
@@ -439,7 +438,7 @@ export class ServerHooks implements Required<HostHooks> {
       count: commits.length,
       user,
       reason: detail ?? refused,
-      signed: isSigned,
+      signed: kind === recordKind.signedBatch,
       bytes: batch.bytes,
     });
   }

@@ -12,12 +12,11 @@ import { limits } from "../src/base/limits.ts";
 import {
   decodeBatch,
   type ItemName,
-  payloadOf,
+  patchOf,
   type Replica,
 } from "../repo/mod.ts";
 import { isOf } from "../repo/redaction/erased.ts";
 import type { IsMeant } from "../src/schema/erasure.ts";
-import { decodePatch } from "../src/schema/patch_codec.ts";
 import { type Books, QuarantinedBatch, type QuarantineItem } from "./books.ts";
 
 export type RefusedBatch = Omit<QuarantineItem, "id" | "at">;
@@ -115,7 +114,7 @@ export class Quarantine {
     const ids = new Set<string>();
     own.commits.each(({ batch, from }) => {
       for (const commit of batch.commits.slice(from)) {
-        for (const said of decodePatch(payloadOf(batch, commit)).operations) {
+        for (const said of patchOf(batch, commit).operations) {
           if (said.what !== "create") continue;
           if (said.shape.collection !== collection) continue;
           const { repository: name, signed, bytes } = said.item;
@@ -141,7 +140,7 @@ export class Quarantine {
 function says(bytes: Uint8Array, isSigned: boolean, isMeant: IsMeant): boolean {
   const batch = decodeBatch(bytes, isSigned);
   return batch.commits.some((commit) =>
-    decodePatch(payloadOf(batch, commit)).operations.some(isMeant)
+    patchOf(batch, commit).operations.some(isMeant)
   );
 }
 

@@ -4,7 +4,7 @@
  */
 
 import type { RepositoryName } from "../repo/commit/genesis.ts";
-import { decodeBatch } from "../repo/commit/batch.ts";
+import { batchIn } from "../repo/commit/batch.ts";
 import type { FeedRecord, RepositoryPort } from "../repo/port.ts";
 import { equalBytes } from "../src/base/bytes.ts";
 import { DatabaseError } from "../src/base/errors.ts";
@@ -20,7 +20,6 @@ import {
   type ResumeState,
 } from "./resume.ts";
 import type { Unsent } from "./status.ts";
-import { recordKind } from "../repo/log/format.ts";
 
 /** So much is read to count at each look. */
 const CHEAP_BYTES = 32 * 1024;
@@ -304,11 +303,7 @@ function* recordsFrom(
 /** When a commit of a batch was written. */
 function wallOf(record: FeedRecord, index: number): number | undefined {
   try {
-    const batch = decodeBatch(
-      record.bytes,
-      record.kind === recordKind.signedBatch,
-    );
-    return batch.commits[index]?.wall;
+    return batchIn(record.kind, record.bytes)?.commits[index]?.wall;
   } catch {
     return undefined; // What the own log holds was decoded when it came.
   }

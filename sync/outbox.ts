@@ -6,7 +6,7 @@
  * nothing is shared before it is durable (law 3).
  */
 
-import { decodeBatch } from "../repo/commit/batch.ts";
+import { batchIn } from "../repo/commit/batch.ts";
 import { batchFrom } from "../repo/commit/batch_parts.ts";
 import type {
   FeedRecord,
@@ -18,7 +18,7 @@ import type { VersionVector } from "../repo/commit/version_vector.ts";
 import { equalBytes, toHex } from "../src/base/bytes.ts";
 import { limits } from "../src/base/limits.ts";
 import type { MessageOf, WireRecord } from "./message.ts";
-import { isBatch, recordKind } from "../repo/log/format.ts";
+import { isBatch } from "../repo/log/format.ts";
 import type { OrderTeller } from "./order_teller.ts";
 
 /** What a frame of records takes besides them: kind, channel, count. */
@@ -315,9 +315,7 @@ export class Outbox {
       if (this.#port.clockOf(chain) <= peerMs || !this.#isLacking(record)) {
         continue;
       }
-      const wall =
-        decodeBatch(bytes, kind === recordKind.signedBatch).commits.at(-1)!
-          .wall;
+      const { wall } = batchIn(kind, bytes)!.commits.at(-1)!;
       const isWaited = wall > peerMs && wall <= peerMs + limits.clockAheadMsMax;
       if (isWaited) due = Math.max(due, wall);
     }
@@ -446,8 +444,7 @@ export class Outbox {
 
 /** Is there a commit in a batch that says nothing? */
 function hasStub({ kind, bytes }: Pick<FeedRecord, "kind" | "bytes">): boolean {
-  const { commits } = decodeBatch(bytes, kind === recordKind.signedBatch);
-  return commits.some(({ isVoid }) => isVoid);
+  return batchIn(kind, bytes)!.commits.some(({ isVoid }) => isVoid);
 }
 
 function sentOf(record: FeedRecord, from: number): SentRecord {

@@ -22,10 +22,7 @@ import type { Signature } from "../../crypto/signature.ts";
 import { type Refusal, refuse, refuseAt } from "../../src/base/errors.ts";
 import { compareHlc, type Hlc } from "../../src/base/hlc.ts";
 import { limits } from "../../src/base/limits.ts";
-import {
-  type DecodedPatch,
-  decodePatch,
-} from "../../src/schema/patch_codec.ts";
+import type { DecodedPatch } from "../../src/schema/patch_codec.ts";
 import type {
   Admitted,
   Arrival,
@@ -36,7 +33,7 @@ import type {
   Refuse,
   Verdict,
 } from "./arrival.ts";
-import { type Batch, decodeBatch, payloadOf } from "../commit/batch.ts";
+import { type Batch, batchIn, decodeBatch, patchOf } from "../commit/batch.ts";
 import { batchFrom } from "../commit/batch_parts.ts";
 import {
   type Credential,
@@ -48,7 +45,7 @@ import type { Position } from "../commit/commit.ts";
 import { retiredBy } from "../commit/retirement.ts";
 import type { Mode } from "../commit/genesis.ts";
 import type { Graph } from "../graph/graph.ts";
-import { isBatch, recordKind } from "../log/format.ts";
+import { batchKind, recordKind } from "../log/format.ts";
 import { checkCredential, signatureOfCredential } from "./credential_check.ts";
 import type { Parking } from "./parking.ts";
 import { batchLeft } from "../redaction/erased.ts";
@@ -81,10 +78,8 @@ function judgeForm(
   knowledge: Knowledge,
   gate: Gate | undefined,
 ): Verdict {
-  if (isBatch(kind)) {
-    const isSigned = kind === recordKind.signedBatch;
-    return judgeErased(decodeBatch(bytes, isSigned), knowledge, gate);
-  }
+  const batch = batchIn(kind, bytes);
+  if (batch !== undefined) return judgeErased(batch, knowledge, gate);
   if (!isCredential(kind)) {
     return declined(
       refuse("unknown-kind", `Records of kind ${kind}: update this side`),
@@ -220,7 +215,7 @@ function judgeRest(
 ): Verdict {
   if (behind === commits.length) return KNOWN;
   const isSigned = knowledge.mode === "default";
-  const kind = isSigned ? recordKind.signedBatch : recordKind.unsignedBatch;
+  const kind = batchKind(isSigned);
   const rest = batchFrom(kind, bytes, first + behind);
   return judgeBatch(decodeBatch(rest, isSigned), knowledge, gate);
 }
@@ -414,9 +409,7 @@ function judgeParents(
 
 /** A patch that cannot be read makes its batch malformed, for every replica alike. */
 export function patchesOf(batch: Batch, from: number): readonly DecodedPatch[] {
-  return batch.commits.slice(from).map((commit) =>
-    decodePatch(payloadOf(batch, commit))
-  );
+  return batch.commits.slice(from).map((commit) => patchOf(batch, commit));
 }
 
 /**

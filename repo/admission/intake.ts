@@ -26,18 +26,16 @@ import {
 import { ChainIds } from "../graph/chain_ids.ts";
 import type { CommitReader } from "../history/commit_reader.ts";
 import { countEqual, isSilent, payloadAt } from "../history/known_commits.ts";
-import { isBatch, recordKind, travels } from "../log/format.ts";
+import { batchKind, isBatch } from "../log/format.ts";
+import { type RecordVisitor, visitRecord } from "../log/records.ts";
 import type { ReceiveOptions } from "../port.ts";
 import {
   type Cut,
-  decodeCut,
-  decodeRefusal,
-  decodeResolution,
-  encodeResolution,
   GIVEN_UP,
   type Refusal,
   type RefusedCommit,
   type Resolution,
+  resolveIn,
 } from "../refusal/void_commits.ts";
 import type { LoadedReplica } from "../loaded_replica.ts";
 import { ChangeList } from "../state/state.ts";
@@ -205,9 +203,7 @@ export class Intake {
     if (givenUp !== undefined) void lateRefusing.code; // Where it is not loaded, nothing is taken yet.
     const { log, graph, mode } = this.#loaded;
     const start = log.end;
-    const kind = mode === "default"
-      ? recordKind.signedBatch
-      : recordKind.unsignedBatch;
+    const kind = batchKind(mode === "default");
     const address = log.append(kind, [batch.bytes]);
     graph.addBatch(batch, lastId);
     this.#commits.appended(start);
@@ -254,15 +250,21 @@ export class Intake {
   }
 }
 
-type Waiting =
-  | { readonly is: "refusal"; readonly refusal: Refusal }
-  | { readonly is: "resolution"; readonly resolution: Resolution };
-
-/** Records that wait for the commits that they speak of. */
+/** Records of this device alone, of which some wait for the commits that they speak of. */
 class LocalRecords {
   readonly #loaded: LoadedReplica;
   readonly #parts: Pick<IntakeParts, "cutAgain" | "refuse">;
-  #waiting: readonly Waiting[] = [];
+  /** Writes one again if its commits are all here. */
+  #waiting: readonly (() => boolean)[] = [];
+  /** What is not just written as it was. */
+  readonly #visitor: RecordVisitor<unknown> = {
+    genesis: () => true,
+    order: () => true, // A mark is of the place where it stood.
+    unknown: () => true,
+    cut: (cuts) => this.#parts.cutAgain(cuts) ?? true,
+    refusal: (one) => this.#wait(() => this.#refuse(one)),
+    resolution: (one) => this.#wait(() => this.#resolve(one)),
+  };
 
   constructor(
     loaded: LoadedReplica,
@@ -273,40 +275,30 @@ class LocalRecords {
   }
 
   take(kind: number, body: Uint8Array): void {
-    if (kind === recordKind.cut) this.#parts.cutAgain(decodeCut(body));
-    else if (kind === recordKind.refusal) {
-      const refusal = decodeRefusal(body);
-      this.#waiting = [...this.#waiting, { is: "refusal", refusal }];
-    } else if (kind === recordKind.resolution) {
-      const resolution = decodeResolution(body);
-      this.#waiting = [...this.#waiting, { is: "resolution", resolution }];
-    } else if (
-      // A mark is of the place where it stood.
-      kind !== recordKind.genesis && kind !== recordKind.order && !travels(kind)
-    ) {
-      this.#loaded.log.append(kind, [body]);
-    }
+    const isTaken = visitRecord(this.#visitor, kind, body, 0) !== undefined;
+    if (!isTaken) this.#loaded.log.append(kind, [body]);
   }
 
   /** Writes those again whose commits are all here. */
   settle(): void {
-    this.#waiting = this.#waiting.filter((one) => !this.#isSettled(one));
+    this.#waiting = this.#waiting.filter((isSettled) => !isSettled());
   }
 
-  #isSettled(one: Waiting): boolean {
-    const { graph, voided, log } = this.#loaded;
-    if (one.is === "refusal") {
-      const { chain, refused } = one.refusal;
-      const length = graph.lengthOf(chain);
-      if (refused.some(({ number }) => number >= length)) return false;
-      this.#parts.refuse(chain, refused);
-      return true;
-    }
-    const { resolution } = one;
-    const { retried } = resolution;
-    if (retried !== undefined && !graph.has(retried)) return false;
-    if (!voided.resolve(resolution)) return false;
-    log.append(recordKind.resolution, [encodeResolution(resolution)]);
+  #wait(isSettled: () => boolean): true {
+    this.#waiting = [...this.#waiting, isSettled];
     return true;
+  }
+
+  #refuse({ chain, refused }: Refusal): boolean {
+    const length = this.#loaded.graph.lengthOf(chain);
+    if (refused.some(({ number }) => number >= length)) return false;
+    this.#parts.refuse(chain, refused);
+    return true;
+  }
+
+  #resolve(resolution: Resolution): boolean {
+    const { retried } = resolution;
+    const isHere = retried === undefined || this.#loaded.graph.has(retried);
+    return isHere && resolveIn(this.#loaded, resolution);
   }
 }

@@ -11,10 +11,9 @@
 
 import { type CommitJudge, judgeCommits } from "../../src/schema/judge.ts";
 import { equalBytes } from "../../src/base/bytes.ts";
-import { decodePatch } from "../../src/schema/patch_codec.ts";
 import type { RepositoryRules } from "../../src/schema/rules.ts";
 import { createView } from "../../src/schema/view.ts";
-import { type Batch, batchIn, payloadOf } from "../commit/batch.ts";
+import { type Batch, batchIn, patchOf } from "../commit/batch.ts";
 import { ConstraintJudge, RuleJudge } from "./rule_gate.ts";
 import { Constraints } from "./constraints.ts";
 import { recordKind, SEGMENT_HEADER_BYTES } from "../log/format.ts";
@@ -158,7 +157,7 @@ export class RuleAudit {
     const { chain, first } = batch;
     const commit = batch.commits[i]!;
     const { wall, count } = commit;
-    const patch = decodePatch(payloadOf(batch, commit));
+    const patch = patchOf(batch, commit);
     const state = this.#state;
     const known = this.#sessions.of(chain.slice(0, 32));
     this.report.commits++;

@@ -9,8 +9,7 @@
 import type { Judged } from "./admit.ts";
 import type { Arrival } from "./arrival.ts";
 import { readable } from "../../src/base/bytes.ts";
-import { type Batch, decodeBatch } from "../commit/batch.ts";
-import { isBatch, recordKind } from "../log/format.ts";
+import { type Batch, batchIn } from "../commit/batch.ts";
 import type { Cut } from "../refusal/void_commits.ts";
 
 /** What is known of the own chain, and what can be done about it. */
@@ -66,8 +65,6 @@ function refusedOf(judged: readonly Judged[], chain: string): Arrival[] {
 
 /** The batch of an arrival, where it is one of this chain. */
 function batchOf({ kind, bytes }: Arrival, chain: string): Batch | undefined {
-  if (!isBatch(kind)) return undefined;
-  const isSigned = kind === recordKind.signedBatch;
-  const batch = readable(() => decodeBatch(bytes, isSigned));
+  const batch = readable(() => batchIn(kind, bytes));
   return batch?.chain === chain ? batch : undefined;
 }

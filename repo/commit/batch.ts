@@ -254,6 +254,11 @@ export function payloadOf(batch: Batch, commit: BatchCommit): Uint8Array {
     : batch.bytes.subarray(commit.payloadAt, commit.end);
 }
 
+/** What a commit says, decoded; `SyntaxError` when it is no patch. */
+export function patchOf(batch: Batch, commit: BatchCommit): DecodedPatch {
+  return decodePatch(payloadOf(batch, commit));
+}
+
 /** The batch with the commits as void for which it holds; the same one where it holds for none. */
 export function withVoid(
   batch: Batch,
@@ -336,7 +341,7 @@ export function decodeCommit(
   batch: Batch,
   index: number,
   address: number,
-  patch: DecodedPatch = decodePatch(payloadOf(batch, batch.commits[index]!)),
+  patch: DecodedPatch = patchOf(batch, batch.commits[index]!),
 ): DecodedCommit {
   const { chain, first, commits } = batch;
   const { wall, count, payloadAt } = commits[index]!;

@@ -9,8 +9,7 @@
  * what reading the whole log would give.
  */
 
-import { decodePatch } from "../../src/schema/patch_codec.ts";
-import { type Batch, payloadOf } from "../commit/batch.ts";
+import { type Batch, patchOf } from "../commit/batch.ts";
 import type { Position } from "../commit/commit.ts";
 import type { CommitReader } from "./commit_reader.ts";
 import type { LoggedBatch } from "./logged_commits.ts";
@@ -110,7 +109,7 @@ export class CommitPages {
     for (const [i, commit] of commits.entries()) {
       const operation = commit.isVoid
         ? undefined
-        : decodePatch(payloadOf(batch, commit)).operations[0];
+        : patchOf(batch, commit).operations[0];
       if (operation === undefined) return undefined;
       const { id, shape: { collection } } = operation;
       const name = { chain, number: first + i };

@@ -20,7 +20,6 @@ import type { Hlc } from "../../src/base/hlc.ts";
 import { type Cell, isBlank, type Origin } from "../../src/schema/cell.ts";
 import { ItemFold } from "../../src/schema/item_fold.ts";
 import type { Operation } from "../../src/schema/patch.ts";
-import { decodePatch } from "../../src/schema/patch_codec.ts";
 import type { View } from "../../src/schema/view.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import type { StoredTouches } from "../checkpoint/touches.ts";
@@ -36,7 +35,7 @@ import type { TouchFiles, WriteTouches } from "../checkpoint/touches_writer.ts";
 import { hashItem, type Link, TouchTail } from "./touch_tail.ts";
 import type { VersionVector } from "../commit/version_vector.ts";
 import { decodeCut } from "../refusal/void_commits.ts";
-import { batchIn, payloadOf } from "../commit/batch.ts";
+import { batchIn, patchOf } from "../commit/batch.ts";
 import { getOrMake } from "../../src/base/collections.ts";
 import { lowerBound } from "../../src/base/lower_bound.ts";
 import { hasCode } from "../../src/base/errors.ts";
@@ -550,7 +549,7 @@ function otherItems({ commits, includes }: RecentPast, from: number) {
       const commit = batch.commits[i]!;
       if (includes(batch.chain, batch.first + i, commit.wall)) continue;
       count++;
-      const { operations } = decodePatch(payloadOf(batch, commit));
+      const { operations } = patchOf(batch, commit);
       for (const { id, shape } of operations) {
         note({ collection: shape.collection, id });
       }

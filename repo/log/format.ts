@@ -55,6 +55,11 @@ export function isBatch(kind: number): boolean {
   return kind === recordKind.signedBatch || kind === recordKind.unsignedBatch;
 }
 
+/** The kind of a batch with a seal, or of one without. */
+export function batchKind(isSigned: boolean): number {
+  return isSigned ? recordKind.signedBatch : recordKind.unsignedBatch;
+}
+
 /** Do peers get records of this kind? They have the genesis, and need nothing of what is local. */
 export function travels(kind: number): boolean {
   return kind > recordKind.genesis && kind < LOCAL_MIN;

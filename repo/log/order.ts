@@ -23,9 +23,9 @@ import {
   u48,
 } from "../../src/base/layout.ts";
 import { NumberRanges } from "../../src/base/number_ranges.ts";
-import { batchHead, decodeBatch } from "../commit/batch.ts";
+import { type Batch, batchHead, batchIn } from "../commit/batch.ts";
 import { chainBytes } from "../commit/commit.ts";
-import { isBatch, recordKind } from "./format.ts";
+import { isBatch } from "./format.ts";
 
 const FORMAT = 1;
 const DOMAIN = encodeText("sheaf order 1\n");
@@ -128,15 +128,15 @@ export function acceptedIn(
 ): Accepted | undefined {
   if (!isBatch(kind)) return undefined;
   const { chain, first, count } = batchHead(body);
-  const voids = hasVoid(chain) ? stubsIn(kind, body) : NO_VOIDS;
-  return { chain, commits: first + count, voids };
+  if (hasVoid(chain)) return acceptedOf(batchIn(kind, body)!);
+  return { chain, commits: first + count, voids: NO_VOIDS };
 }
 
-function stubsIn(kind: number, body: Uint8Array): NumberRanges {
-  const { first, commits } = decodeBatch(body, kind === recordKind.signedBatch);
-  const stubs = new NumberRanges();
+/** What a batch adds to the order. */
+export function acceptedOf({ chain, first, commits }: Batch): Accepted {
+  const voids = new NumberRanges();
   for (const [i, { isVoid }] of commits.entries()) {
-    if (isVoid) stubs.add(first + i);
+    if (isVoid) voids.add(first + i);
   }
-  return stubs;
+  return { chain, commits: first + commits.length, voids };
 }

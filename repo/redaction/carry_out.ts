@@ -28,7 +28,7 @@ import {
 import type { LoadedReplica } from "../loaded_replica.ts";
 import { isBatch, QUARANTINE, recordKind } from "../log/format.ts";
 import { foldAnew, Touched } from "../refusal/refold.ts";
-import { encodeResolution, type Refused } from "../refusal/void_commits.ts";
+import { type Refused, resolveIn } from "../refusal/void_commits.ts";
 import { eraseSalvaged } from "../repair/salvage_make.ts";
 import type { ItemName, ViewOf } from "../state/state.ts";
 import { erasedChains, isOf, leftOf } from "./erased.ts";
@@ -169,15 +169,13 @@ function editsFor(
 
 /** Of what is erased there is nothing to try again. */
 function discardRefused(
-  { log, voided }: Pick<LoadedReplica, "log" | "voided">,
+  loaded: LoadedReplica,
   { here }: Plan,
 ): void {
   const isErased = ({ chain, number }: Refused) =>
     here.some((one) => one.chain === chain && one.number === number);
-  for (const { chain, number } of voided.refused.filter(isErased)) {
-    const resolution = { chain, number, retried: undefined };
-    log.append(recordKind.resolution, [encodeResolution(resolution)]);
-    voided.resolve(resolution);
+  for (const { chain, number } of loaded.voided.refused.filter(isErased)) {
+    resolveIn(loaded, { chain, number, retried: undefined });
   }
 }
 

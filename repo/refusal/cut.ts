@@ -12,8 +12,7 @@
  */
 
 import { getOrMake } from "../../src/base/collections.ts";
-import { decodePatch } from "../../src/schema/patch_codec.ts";
-import { type Batch, type BatchCommit, payloadOf } from "../commit/batch.ts";
+import { type Batch, type BatchCommit, patchOf } from "../commit/batch.ts";
 import type { Position } from "../commit/commit.ts";
 import { Graph } from "../graph/graph.ts";
 import type { CommitReader } from "../history/commit_reader.ts";
@@ -229,7 +228,7 @@ class Sift {
   ): void {
     if (commit.isVoid) return;
     const { isOwn, isReissued } = this.#request;
-    const { operations } = decodePatch(payloadOf(batch, commit));
+    const { operations } = patchOf(batch, commit);
     this.#touched.add(operations);
     const isLost = operations.length > 0 && isOwn(chain.slice(0, 32)) &&
       isReissued(chain, number);

@@ -8,22 +8,18 @@
 
 import type { Stamp } from "../../src/base/hlc.ts";
 import { DatabaseError } from "../../src/base/errors.ts";
-import {
-  type DecodedPatch,
-  decodePatch,
-} from "../../src/schema/patch_codec.ts";
-import { payloadOf } from "../commit/batch.ts";
+import type { DecodedPatch } from "../../src/schema/patch_codec.ts";
+import { patchOf } from "../commit/batch.ts";
 import { displayChain, type Position } from "../commit/commit.ts";
 import type { CommitReader } from "../history/commit_reader.ts";
 import { lateRefusing } from "./late_refusing.ts";
-import { recordKind } from "../log/format.ts";
 import type { LoadedReplica } from "../loaded_replica.ts";
 import type { Transaction } from "../write/transaction.ts";
 import {
-  encodeResolution,
   type Refused,
   REISSUED,
   type Resolution,
+  resolveIn,
 } from "./void_commits.ts";
 import type { Done } from "../write/writer.ts";
 
@@ -117,9 +113,7 @@ export class Refusals {
   }
 
   #resolve(resolution: Resolution): void {
-    const { log, voided } = this.#parts.loaded;
-    log.append(recordKind.resolution, [encodeResolution(resolution)]);
-    voided.resolve(resolution);
+    resolveIn(this.#parts.loaded, resolution);
     this.tell();
   }
 }
@@ -130,7 +124,7 @@ function entryOf(refused: Refused, commits: CommitReader): RefusedEntry {
   const read = () => {
     const batch = commits.batchAt(address);
     const commit = batch.commits[refused.number - batch.first]!;
-    return decodePatch(payloadOf(batch, commit));
+    return patchOf(batch, commit);
   };
   return {
     ...shown,

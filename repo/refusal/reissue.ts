@@ -24,11 +24,10 @@ import { rechainOperation, type Renaming } from "../../src/schema/rechain.ts";
 import { type Batch, payloadOf } from "../commit/batch.ts";
 import type { CommitReader } from "../history/commit_reader.ts";
 import type { LoadedReplica } from "../loaded_replica.ts";
-import { recordKind } from "../log/format.ts";
 import { isOf } from "../redaction/erased.ts";
 import type { Transaction } from "../write/transaction.ts";
 import type { Writer } from "../write/writer.ts";
-import { encodeResolution, type Refused } from "./void_commits.ts";
+import { type Refused, resolveIn } from "./void_commits.ts";
 
 export function reissue(
   loaded: LoadedReplica,
@@ -60,14 +59,13 @@ export function reissue(
 /** The record stands before the commit that is under way, whenever that gets there; none comes where nothing is left. */
 function settle(
   { operations, origin: { chain, wall, count } }: Transaction,
-  { log, graph, voided }: LoadedReplica,
+  loaded: LoadedReplica,
   one: Refused,
 ): void {
-  const number = graph.lengthOf(chain);
+  const number = loaded.graph.lengthOf(chain);
   const retried = operations === 0 ? undefined : { chain, number, wall, count };
-  const resolution = { chain: one.chain, number: one.number, retried };
-  log.append(recordKind.resolution, [encodeResolution(resolution)]);
-  voided.resolve(resolution);
+  const { chain: of, number: refused } = one;
+  resolveIn(loaded, { chain: of, number: refused, retried });
 }
 
 /** Puts into a transaction what a commit said and was not erased, by the names that it goes by now. */

@@ -28,6 +28,8 @@ import {
 } from "../../src/base/layout.ts";
 import { chainField, type Position } from "../commit/commit.ts";
 import { limits } from "../../src/base/limits.ts";
+import { recordKind } from "../log/format.ts";
+import type { Log } from "../log/log.ts";
 import { getOrMake } from "../../src/base/collections.ts";
 
 export interface RefusedCommit {
@@ -240,15 +242,20 @@ export class VoidCommits {
     }
   }
 
-  /** Notes what became of a refused commit; `false` when that was known, or is a `BEGINNING`. */
-  resolve({ chain, number, retried }: Resolution): boolean {
+  /** Would a resolution say what is not known? */
+  isOpen({ chain, number }: Position): boolean {
+    return number === BEGINNING ||
+      this.#standing.has(placeOf({ chain, number }));
+  }
+
+  /** Notes what became of a refused commit. */
+  resolve({ chain, number, retried }: Resolution): void {
     if (number === BEGINNING) this.#begun = chain;
-    if (!this.#standing.delete(placeOf({ chain, number }))) return false;
+    if (!this.#standing.delete(placeOf({ chain, number }))) return;
     this.#refused = undefined;
     // Only what was written again has a stamp that others may name.
     const mark = this.#marks.get(chain)?.byNumber.get(number);
     if (mark && retried) this.#retried.set(mark, retried);
-    return true;
   }
 
   /** Chains of which commits may be said again elsewhere. */
@@ -414,6 +421,20 @@ export function decodeRefusal(body: Uint8Array): Refusal {
 
 export function encodeResolution(resolution: Resolution): Uint8Array {
   return encodeRecord(FORMAT, resolutionLayout, resolution);
+}
+
+/** Notes in the log and here what became of a commit; `false` where no refusal of it stands. */
+export function resolveIn(
+  { log, voided }: {
+    readonly log: Pick<Log, "append">;
+    readonly voided: VoidCommits;
+  },
+  resolution: Resolution,
+): boolean {
+  if (!voided.isOpen(resolution)) return false;
+  log.append(recordKind.resolution, [encodeResolution(resolution)]);
+  voided.resolve(resolution);
+  return true;
 }
 
 export function decodeResolution(body: Uint8Array): Resolution {

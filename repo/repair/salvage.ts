@@ -19,17 +19,14 @@ import type { Cell, Origin } from "../../src/schema/cell.ts";
 import { decodeCell } from "../../src/schema/cell_codec.ts";
 import type { IsMeant } from "../../src/schema/erasure.ts";
 import type { Shape } from "../../src/schema/patch.ts";
-import {
-  type DecodedPatch,
-  decodePatch,
-} from "../../src/schema/patch_codec.ts";
+import type { DecodedPatch } from "../../src/schema/patch_codec.ts";
 import { readShape } from "../../src/schema/shape_codec.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import type { Arrival } from "../admission/arrival.ts";
-import { decodeBatch, payloadOf } from "../commit/batch.ts";
+import { decodeBatch, patchOf } from "../commit/batch.ts";
 import { flag } from "../../src/base/layout.ts";
 import type { Graph } from "../graph/graph.ts";
-import { recordKind, SALVAGE } from "../log/format.ts";
+import { batchKind, SALVAGE } from "../log/format.ts";
 import type { ItemName, State, ViewOf } from "../state/state.ts";
 import type { SavedCells } from "../checkpoint/saved_state.ts";
 import { getOrMake } from "../../src/base/collections.ts";
@@ -149,7 +146,7 @@ export class Salvage {
     for (let number = from; number < end; number++) {
       const commit = decoded.commits[number - first]!;
       const { wall, count } = commit;
-      const whole = decodePatch(payloadOf(decoded, commit));
+      const whole = patchOf(decoded, commit);
       const untold = this.#untold(chain, number, whole);
       const operations = untold.operations.filter(isMeant);
       // No log holds it, so that no cell is just a place in one.
@@ -199,10 +196,7 @@ export class Salvage {
       if (batch === undefined || batch.first > length) continue;
       if (this.#declined.get(batch) === graph.commits) continue;
       this.#declined.set(batch, graph.commits); // Unless the graph grows by it.
-      const kind = batch.isSigned
-        ? recordKind.signedBatch
-        : recordKind.unsignedBatch;
-      return { kind, bytes: batch.bytes() };
+      return { kind: batchKind(batch.isSigned), bytes: batch.bytes() };
     }
     return undefined;
   }

@@ -14,15 +14,9 @@ import { cellDigestBytes } from "../../src/schema/cell_digest.ts";
 import { encodeCell } from "../../src/schema/cell_writer.ts";
 import { fold } from "../../src/schema/merge.ts";
 import type { Shape } from "../../src/schema/patch.ts";
-import { decodePatch } from "../../src/schema/patch_codec.ts";
 import { encodeShape } from "../../src/schema/shape_codec.ts";
 import type { Storage, StorageFile } from "../../src/storage/storage.ts";
-import {
-  type Batch,
-  batchIn,
-  decodeBatch,
-  payloadOf,
-} from "../commit/batch.ts";
+import { type Batch, batchIn, decodeBatch, patchOf } from "../commit/batch.ts";
 import { withPayloads } from "../commit/batch_parts.ts";
 import { batchLeft, isOf } from "../redaction/erased.ts";
 import type { ItemName, ViewOf } from "../state/state.ts";
@@ -176,7 +170,7 @@ function foldBehind(
   for (let i = Math.max(0, length - first); i < commits.length; i++) {
     const { wall, count } = commits[i]!;
     const origin: Origin = { wall, count, chain, operationsAt: -1 };
-    const { operations } = decodePatch(payloadOf(batch, commits[i]!));
+    const { operations } = patchOf(batch, commits[i]!);
     for (const operation of operations) {
       const { shape: { collection }, id } = operation;
       const byId = cells.get(collection);

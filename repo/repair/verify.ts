@@ -18,45 +18,22 @@ import {
   refuse,
 } from "../../src/base/errors.ts";
 import { compareHlc, type Hlc } from "../../src/base/hlc.ts";
-import { decodePatch } from "../../src/schema/patch_codec.ts";
-import {
-  type Batch,
-  decodeBatch,
-  hashBatch,
-  payloadOf,
-} from "../commit/batch.ts";
-import {
-  type Credential,
-  Credentials,
-  decodeCredential,
-  isCredential,
-} from "../commit/credentials.ts";
+import { type Batch, hashBatch, patchOf } from "../commit/batch.ts";
+import { type Credential, Credentials } from "../commit/credentials.ts";
 import { type Checkpoint, verifyCheckpoint } from "../checkpoint/checkpoint.ts";
 import { decodeGenesis } from "../commit/genesis.ts";
-import {
-  isBatch,
-  RECORD_HEADER_BYTES,
-  recordKind,
-  SEGMENT_HEADER_BYTES,
-  travels,
-} from "../log/format.ts";
+import { RECORD_HEADER_BYTES, SEGMENT_HEADER_BYTES } from "../log/format.ts";
 import {
   type Accepted,
-  acceptedIn,
+  acceptedOf,
   decodeMark,
   orderAfter,
   type OrderMark,
   orderStart,
 } from "../log/order.ts";
+import { type RecordVisitor, visitRecord } from "../log/records.ts";
 import type { LoadedReplica } from "../loaded_replica.ts";
-import {
-  type Cut,
-  decodeCut,
-  decodeRefusal,
-  decodeResolution,
-  type LoggedCut,
-} from "../refusal/void_commits.ts";
-import { decodeErasure } from "../commit/redaction.ts";
+import type { Cut, LoggedCut } from "../refusal/void_commits.ts";
 import { batchLeft } from "../redaction/erased.ts";
 import { checkCredential } from "../admission/credential_check.ts";
 import { chainStart, type Position } from "../commit/commit.ts";
@@ -172,13 +149,12 @@ class OrderCheck {
     this.#genesisId = genesisId;
   }
 
-  take(kind: number, body: Uint8Array, address: number): Refusal | undefined {
+  batch(batch: Batch): undefined {
+    if (this.#last !== undefined) this.#batches.push(acceptedOf(batch));
+  }
+
+  mark(body: Uint8Array, address: number): Refusal | undefined {
     const last = this.#last;
-    if (kind !== recordKind.order) {
-      const batch = last && acceptedIn(kind, body, () => true);
-      if (batch !== undefined) this.#batches.push(batch);
-      return undefined;
-    }
     const mark = decodeMark(body, address);
     const { epoch, accepted } = mark;
     const order = last !== undefined && equalBytes(last.epoch, epoch)
@@ -192,6 +168,19 @@ class OrderCheck {
 }
 
 class LogCheck {
+  readonly #visitor: RecordVisitor<Refusal | undefined> = {
+    genesis: (body) => this.#genesis(body),
+    batch: (batch) => this.#batch(batch) ?? this.#order.batch(batch),
+    credential: (one) => this.#credential(one),
+    cut: (cuts) => this.#cut(cuts),
+    // Of these it is enough that they can be read.
+    resolution: () => undefined,
+    refusal: () => undefined,
+    erasure: () => undefined,
+    order: (body, address) => this.#order.mark(body, address),
+    unknown: (kind) =>
+      refuse("malformed", `records of kind ${kind} are unknown`),
+  };
   next = SEGMENT_HEADER_BYTES;
   damage: Damage | undefined;
   #at = 0;
@@ -235,8 +224,7 @@ class LogCheck {
       this.next = address + body.length;
       this.#at = address - RECORD_HEADER_BYTES;
       try {
-        const refusal = this.#record(kind, body) ??
-          this.#order.take(kind, body, address);
+        const refusal = visitRecord(this.#visitor, kind, body, address);
         if (refusal !== undefined) {
           const { refused, detail = "refused" } = refusal;
           this.fail(this.#at, `${refused}: ${detail}`);
@@ -249,27 +237,6 @@ class LogCheck {
     });
     this.#counts.bytes = end;
     return this.damage === undefined ? end : total;
-  }
-
-  #record(kind: number, body: Uint8Array): Refusal | undefined {
-    if (kind === recordKind.genesis) return this.#genesis(body);
-    if (isBatch(kind)) {
-      return this.#batch(decodeBatch(body, kind === recordKind.signedBatch));
-    }
-    if (isCredential(kind)) {
-      return this.#credential(decodeCredential(kind, body));
-    }
-    if (kind === recordKind.cut) return this.#cut(decodeCut(body));
-    if (kind === recordKind.resolution) {
-      decodeResolution(body);
-    } else if (kind === recordKind.refusal) {
-      decodeRefusal(body);
-    } else if (kind === recordKind.erasure) {
-      decodeErasure(body);
-    } else if (travels(kind)) {
-      return refuse("malformed", `records of kind ${kind} are unknown`);
-    }
-    return undefined;
   }
 
   #genesis(body: Uint8Array): Refusal | undefined {
@@ -353,8 +320,7 @@ class LogCheck {
       if (isAsked && !this.#isCertified(chain, commit.wall)) {
         this.#uncertified.push({ at: this.#at, chain, wall: commit.wall });
       }
-      this.#counts.operations +=
-        decodePatch(payloadOf(batch, commit)).operations.length;
+      this.#counts.operations += patchOf(batch, commit).operations.length;
       last = commit;
     }
     return undefined;

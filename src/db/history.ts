@@ -16,7 +16,6 @@ import {
   type FieldDifference,
 } from "../schema/describe.ts";
 import type { Operation } from "../schema/patch.ts";
-import { decodePatch } from "../schema/patch_codec.ts";
 import type { View } from "../schema/view.ts";
 import {
   ancestry,
@@ -28,7 +27,7 @@ import {
   type ItemCommit,
   type ItemName,
   mentions,
-  payloadOf,
+  patchOf,
   type Position,
   type Replica,
   upTo,
@@ -193,7 +192,7 @@ function summary(
   concerns: (operation: Operation) => boolean,
 ): CommitSummary {
   const commit = batch.commits[index]!;
-  const { operations } = decodePatch(payloadOf(batch, commit));
+  const { operations } = patchOf(batch, commit);
   return shown(replica, {
     ...commit,
     chain: batch.chain,

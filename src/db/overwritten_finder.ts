@@ -16,9 +16,8 @@ import { type Cell, isHistory, type Origin } from "../schema/cell.ts";
 import { mergeClassOf } from "../schema/kinds.ts";
 import { fold } from "../schema/merge.ts";
 import type { Item, Operation, Value } from "../schema/patch.ts";
-import { decodePatch } from "../schema/patch_codec.ts";
 import { ItemTouches } from "../../repo/history/item_touches.ts";
-import { type ItemCommit, payloadOf, type Replica } from "../../repo/mod.ts";
+import { type ItemCommit, patchOf, type Replica } from "../../repo/mod.ts";
 import { decodeMeta } from "../../repo/checkpoint/replica_meta.ts";
 import { Sight } from "../../repo/graph/sight.ts";
 import { type FoldWatch, State } from "../../repo/state/state.ts";
@@ -270,7 +269,7 @@ export class OverwrittenFinder {
     const { commits } = this.#parts.replica;
     commits.each(({ batch }) => {
       for (const commit of batch.commits) {
-        for (const one of decodePatch(payloadOf(batch, commit)).operations) {
+        for (const one of patchOf(batch, commit).operations) {
           if (one.shape.collection === collection) touched.add(one.id);
         }
       }

@@ -15,11 +15,10 @@ import { DatabaseError } from "../base/errors.ts";
 import { refuseOptions } from "../base/known_options.ts";
 import { limits } from "../base/limits.ts";
 import {
+  batchIn,
   type CommitPlace,
-  decodeBatch,
   lateRefusing,
   type Position,
-  recordKind,
   type RefusedEntry,
   type Replica,
 } from "../../repo/mod.ts";
@@ -512,9 +511,7 @@ class UnsentCounter {
     const { log } = this.#replica.loaded;
     let oldest: Date | undefined;
     log.records(0, log.end, (kind, body) => {
-      const isSigned = kind === recordKind.signedBatch;
-      if (!isSigned && kind !== recordKind.unsignedBatch) return;
-      oldest = dateOf(decodeBatch(body, isSigned).commits[0]?.wall);
+      oldest = dateOf(batchIn(kind, body)?.commits[0]?.wall);
       return oldest !== undefined;
     });
     return oldest;
