@@ -12,7 +12,8 @@ import { equalBytes } from "../src/base/bytes.ts";
 import { DatabaseError } from "../src/base/errors.ts";
 import { type Batch, decodeCommit } from "./commit/batch.ts";
 import { decodeCertificate } from "./commit/certificate.ts";
-import { Credentials } from "./commit/credentials.ts";
+import { type Credential, Credentials } from "./commit/credentials.ts";
+import type { Erasure } from "./commit/redaction.ts";
 import type { Checkpoint } from "./checkpoint/checkpoint.ts";
 import {
   decodeGenesis,
@@ -56,22 +57,8 @@ export interface Ground {
   readonly salvage: Salvage | undefined;
 }
 
-export class Replay {
-  readonly #visitor: RecordVisitor<void> = {
-    genesis: (bytes) => this.#begin(bytes.slice()),
-    batch: (batch, address) => this.#batch(batch, address),
-    credential: (one) => this.#credentials.add(one),
-    cut: (cuts, address) => this.#cut(cuts, address),
-    refusal: (refusal, address) => this.#refuse(refusal, address),
-    erasure: (erasure) => this.#credentials.redactions.note(erasure),
-    resolution: (said, address) => this.#resolve(said, address),
-    order: (body, address) => {
-      this.#order = { body: body.slice(), position: address + body.length };
-    },
-    unknown: (kind, address) => {
-      throw unknownKind(kind, address);
-    },
-  };
+/** Visited by records in the log's order, through `record()`. */
+export class Replay implements RecordVisitor<void> {
   readonly #options: ReplayOptions;
   readonly #into: State | Outline;
   #genesis: Uint8Array | undefined;
@@ -137,7 +124,7 @@ export class Replay {
   record(kind: number, body: Uint8Array, address: number): void {
     if (address >= (this.#salvage?.at ?? Infinity)) this.#takeSalvaged();
     try {
-      visitRecord(this.#visitor, kind, body, address);
+      visitRecord(this, kind, body, address);
     } catch (cause) {
       if (!(cause instanceof SyntaxError)) throw cause;
       throw new DatabaseError(
@@ -155,7 +142,31 @@ export class Replay {
     if (this.#into instanceof State) this.#salvage?.apply(this.#into);
   }
 
-  #cut(cuts: readonly Cut[], address: number): void {
+  genesis(bytes: Uint8Array): void {
+    this.#begin(bytes.slice());
+  }
+
+  credential(credential: Credential): void {
+    this.#credentials.add(credential);
+  }
+
+  erasure(erasure: Erasure): void {
+    this.#credentials.redactions.note(erasure);
+  }
+
+  order(body: Uint8Array, address: number): void {
+    this.#order = { body: body.slice(), position: address + body.length };
+  }
+
+  unknown(kind: number, address: number): never {
+    throw new DatabaseError(
+      "format-too-new",
+      `The log record at ${address} is of kind ${kind}, which this version must know to go on. ` +
+        "Nothing was changed: open it with a newer version of Sheaf",
+    );
+  }
+
+  cut(cuts: readonly Cut[], address: number): void {
     if (this.#voided.hasCut(address)) return;
     this.#voided.cut(address, cuts);
     const isFolded = cuts.some(({ chain, from }) =>
@@ -164,7 +175,7 @@ export class Replay {
     if (isFolded) this.#isStale = true;
   }
 
-  #refuse(refusal: Refusal, address: number): void {
+  refusal(refusal: Refusal, address: number): void {
     if (this.#voided.hasRefusal(address)) return;
     const { chain, refused } = refusal;
     this.#voided.refuse(address, refusal);
@@ -173,7 +184,7 @@ export class Replay {
     if (refused.some(({ number }) => number < length)) this.#isStale = true;
   }
 
-  #resolve(resolution: Resolution, address: number): void {
+  resolution(resolution: Resolution, address: number): void {
     const { retried } = resolution;
     if (retried !== undefined) {
       const { chain, number } = retried;
@@ -184,7 +195,7 @@ export class Replay {
     this.#voided.resolve(resolution);
   }
 
-  #batch(batch: Batch, address: number): void {
+  batch(batch: Batch, address: number): void {
     if (this.#graph === undefined) {
       throw new SyntaxError("the log does not begin with a genesis");
     }
@@ -379,14 +390,6 @@ function checkGenesis(genesis: Genesis, options: ReplayOptions): void {
         `open the database with mode "${genesis.mode}"`,
     );
   }
-}
-
-function unknownKind(kind: number, address: number): DatabaseError {
-  return new DatabaseError(
-    "format-too-new",
-    `The log record at ${address} is of kind ${kind}, which this version must know to go on. ` +
-      "Nothing was changed: open it with a newer version of Sheaf",
-  );
 }
 
 /** What a checkpoint has of a repository apart from its items, read anew. */

@@ -22,56 +22,21 @@ import {
 } from "../refusal/void_commits.ts";
 import { recordKind, travels } from "./format.ts";
 
-/** What each kind says, by its name here. */
-interface Said {
-  /** Its bytes: whose log it is, is asked by who begins one. */
-  readonly genesis: Uint8Array;
-  readonly batch: Batch;
-  readonly credential: Credential;
-  readonly cut: readonly Cut[];
-  readonly resolution: Resolution;
-  readonly refusal: Refusal;
-  readonly erasure: Erasure;
-  /** Its bytes: there is one a flush, and mostly only the last one is asked for. */
-  readonly order: Uint8Array;
+/** What is made of records, whose bodies stand at an address; those of kinds left out are not decoded. */
+export interface RecordVisitor<Result> {
+  /** Takes its bytes: whose log it is, is asked by who begins one. */
+  readonly genesis?: (bytes: Uint8Array) => Result;
+  readonly batch?: (batch: Batch, address: number) => Result;
+  readonly credential?: (credential: Credential) => Result;
+  readonly cut?: (cuts: readonly Cut[], address: number) => Result;
+  readonly resolution?: (resolution: Resolution, address: number) => Result;
+  readonly refusal?: (refusal: Refusal, address: number) => Result;
+  readonly erasure?: (erasure: Erasure) => Result;
+  /** Takes its bytes: there is one a flush, and mostly only the last one is asked for. */
+  readonly order?: (bytes: Uint8Array, address: number) => Result;
+  /** Of a kind that must be understood to go on, and is not known (law 13). */
+  readonly unknown?: (kind: number, address: number) => Result;
 }
-
-const decoders: {
-  readonly [Name in keyof Said]: (kind: number, body: Uint8Array) => Said[Name];
-} = {
-  genesis: (_, body) => body,
-  batch: (kind, body) => batchIn(kind, body)!,
-  credential: decodeCredential,
-  cut: (_, body) => decodeCut(body),
-  resolution: (_, body) => decodeResolution(body),
-  refusal: (_, body) => decodeRefusal(body),
-  erasure: (_, body) => decodeErasure(body),
-  order: (_, body) => body,
-};
-
-/** What is made of records, whose bodies stand at an address; those of kinds left out are not read. */
-export type RecordVisitor<Result> =
-  & {
-    readonly [Name in keyof Said]?: (
-      said: Said[Name],
-      address: number,
-    ) => Result;
-  }
-  & {
-    /** Of a kind that must be understood to go on, and is not known (law 13). */
-    readonly unknown?: (kind: number, address: number) => Result;
-  };
-
-const names = new Map<number, keyof Said>([
-  [recordKind.genesis, "genesis"],
-  [recordKind.signedBatch, "batch"],
-  [recordKind.unsignedBatch, "batch"],
-  [recordKind.cut, "cut"],
-  [recordKind.resolution, "resolution"],
-  [recordKind.refusal, "refusal"],
-  [recordKind.erasure, "erasure"],
-  [recordKind.order, "order"],
-]);
 
 /** `SyntaxError` where a record is not what its kind says. */
 export function visitRecord<Result>(
@@ -80,13 +45,26 @@ export function visitRecord<Result>(
   body: Uint8Array,
   address: number,
 ): Result | undefined {
-  const name = names.get(kind) ??
-    (isCredential(kind) ? "credential" : undefined);
-  if (name === undefined) {
-    return travels(kind) ? visitor.unknown?.(kind, address) : undefined;
+  switch (kind) {
+    case recordKind.genesis:
+      return visitor.genesis?.(body);
+    case recordKind.signedBatch:
+    case recordKind.unsignedBatch:
+      return visitor.batch?.(batchIn(kind, body)!, address);
+    case recordKind.cut:
+      return visitor.cut?.(decodeCut(body), address);
+    case recordKind.resolution:
+      return visitor.resolution?.(decodeResolution(body), address);
+    case recordKind.refusal:
+      return visitor.refusal?.(decodeRefusal(body), address);
+    case recordKind.erasure:
+      return visitor.erasure?.(decodeErasure(body));
+    case recordKind.order:
+      return visitor.order?.(body, address);
   }
-  const visit = visitor[name] as
-    | ((said: Said[keyof Said], address: number) => Result)
-    | undefined;
-  return visit?.(decoders[name](kind, body), address);
+  // Credentials have a table of their own, of how they are checked and kept.
+  if (isCredential(kind)) {
+    return visitor.credential?.(decodeCredential(kind, body));
+  }
+  return travels(kind) ? visitor.unknown?.(kind, address) : undefined;
 }

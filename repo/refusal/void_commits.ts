@@ -243,15 +243,15 @@ export class VoidCommits {
   }
 
   /** Would a resolution say what is not known? */
-  isOpen({ chain, number }: Position): boolean {
-    return number === BEGINNING ||
-      this.#standing.has(placeOf({ chain, number }));
+  isOpen(one: Position): boolean {
+    return one.number === BEGINNING || this.#standing.has(placeOf(one));
   }
 
   /** Notes what became of a refused commit. */
-  resolve({ chain, number, retried }: Resolution): void {
+  resolve(resolution: Resolution): void {
+    const { chain, number, retried } = resolution;
     if (number === BEGINNING) this.#begun = chain;
-    if (!this.#standing.delete(placeOf({ chain, number }))) return;
+    if (!this.#standing.delete(placeOf(resolution))) return;
     this.#refused = undefined;
     // Only what was written again has a stamp that others may name.
     const mark = this.#marks.get(chain)?.byNumber.get(number);

@@ -167,20 +167,11 @@ class OrderCheck {
   }
 }
 
-class LogCheck {
-  readonly #visitor: RecordVisitor<Refusal | undefined> = {
-    genesis: (body) => this.#genesis(body),
-    batch: (batch) => this.#batch(batch) ?? this.#order.batch(batch),
-    credential: (one) => this.#credential(one),
-    cut: (cuts) => this.#cut(cuts),
-    // Of these it is enough that they can be read.
-    resolution: () => undefined,
-    refusal: () => undefined,
-    erasure: () => undefined,
-    order: (body, address) => this.#order.mark(body, address),
-    unknown: (kind) =>
-      refuse("malformed", `records of kind ${kind} are unknown`),
-  };
+class LogCheck implements RecordVisitor<Refusal | undefined> {
+  // Of these it is enough that they can be decoded.
+  readonly resolution = (): undefined => {};
+  readonly refusal = this.resolution;
+  readonly erasure = this.resolution;
   next = SEGMENT_HEADER_BYTES;
   damage: Damage | undefined;
   #at = 0;
@@ -224,7 +215,7 @@ class LogCheck {
       this.next = address + body.length;
       this.#at = address - RECORD_HEADER_BYTES;
       try {
-        const refusal = visitRecord(this.#visitor, kind, body, address);
+        const refusal = visitRecord(this, kind, body, address);
         if (refusal !== undefined) {
           const { refused, detail = "refused" } = refusal;
           this.fail(this.#at, `${refused}: ${detail}`);
@@ -239,12 +230,12 @@ class LogCheck {
     return this.damage === undefined ? end : total;
   }
 
-  #genesis(body: Uint8Array): Refusal | undefined {
+  genesis(body: Uint8Array): Refusal | undefined {
     if (equalBytes(body, this.#loaded.genesis)) return undefined;
     return refuse("malformed", "it is another genesis than the first one");
   }
 
-  #credential(credential: Credential): Refusal | undefined {
+  credential(credential: Credential): Refusal | undefined {
     const { genesisId } = this.#loaded;
     const credentials = this.#credentials;
     // Commits that it means were erased, where they are at all.
@@ -259,7 +250,7 @@ class LogCheck {
   }
 
   /** What it takes out was verified like everything else, and counts no more. */
-  #cut(cuts: readonly Cut[]): Refusal | undefined {
+  cut(cuts: readonly Cut[]): Refusal | undefined {
     for (const cut of cuts) {
       const taken = this.#chains.cut(cut);
       if (taken < 0) return refuse("gap", "it cuts what is not there");
@@ -268,7 +259,19 @@ class LogCheck {
     return undefined;
   }
 
-  #batch(batch: Batch): Refusal | undefined {
+  order(body: Uint8Array, address: number): Refusal | undefined {
+    return this.#order.mark(body, address);
+  }
+
+  unknown(kind: number): Refusal {
+    return refuse("malformed", `records of kind ${kind} are unknown`);
+  }
+
+  batch(batch: Batch): Refusal | undefined {
+    return this.#connects(batch) ?? this.#order.batch(batch);
+  }
+
+  #connects(batch: Batch): Refusal | undefined {
     const chains = this.#chains;
     const { chain, first, commits } = batch;
     const from = chains.lengthOf(chain) - first;
