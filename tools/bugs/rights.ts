@@ -156,9 +156,10 @@ export const rightsBugs: readonly Bug[] = [
     name: "revocation-forgotten-on-reopen",
     breaks: "A stolen device may write again to everybody who restarted",
     file: "repo/replay.ts",
-    before: `        this.#credentials.add(decodeCredential(kind, body));`,
-    after: `        const one = decodeCredential(kind, body);
-        if (one.what !== "revocation") this.#credentials.add(one);`,
+    before: `    this.#credentials.add(credential);`,
+    after: `    if (credential.what !== "revocation") {
+      this.#credentials.add(credential);
+    }`,
     foundBy: ["repo/commit/revocation_test.ts"],
   },
   {
