@@ -259,12 +259,12 @@ async function settlePlace(
   { storage, settle }: OpenReplicaOptions,
 ): Promise<void> {
   await settle();
-  syncNames(storage);
+  await syncNames(storage);
 }
 
-function syncNames(storage: Storage): void {
-  storage.syncFolder(REPOSITORIES);
-  storage.syncFolder("");
+async function syncNames(storage: Storage): Promise<void> {
+  const names = [REPOSITORIES, ""];
+  await Promise.all(names.map((name) => storage.syncFolder(name, true)));
 }
 
 async function create(
@@ -284,7 +284,7 @@ async function create(
   // names of all of them with the first sync.
   await options.settle();
   await log.sync();
-  syncNames(storage);
+  await syncNames(storage);
   const over = overOf(options, relayOf(options));
   const read = { folder, log, ...replayed(over, log, undefined) };
   const found = { skipped: [], recovery: created, salvage: undefined };

@@ -150,7 +150,7 @@ export class Checkpointer {
     if (!isNeeded || !isThere()) return;
     // Who opens the new one must not have to look for others.
     removeOldCheckpoints(storage, folder);
-    storage.syncFolder(folder);
+    await storage.syncFolder(folder, true);
     this.#covers = 0;
     await this.#run().catch(() => {}); // It costs time only.
   }

@@ -90,7 +90,7 @@ export async function writeCheckpoint(
     file.close();
     file = undefined;
     storage.rename(unfinished, `${folder}/${name}`);
-    storage.syncFolder(folder);
+    await storage.syncFolder(folder, true);
   } catch (error) {
     discard(storage, unfinished, file);
     throw error;

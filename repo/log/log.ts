@@ -195,8 +195,7 @@ export class Log {
       this.onSyncing();
       const end = this.sealed; // What is not sealed yet is not whole.
       const { segment } = this.#tail;
-      if (this.#nameUnsynced) this.#storage.syncFolder(this.#folder);
-      this.#nameUnsynced = false;
+      if (this.#nameUnsynced) this.#syncName();
       const pending = segment.file.sync(isMet);
       if (pending !== undefined || this.#left !== undefined) {
         return this.#await(pending, end, segment);
@@ -341,7 +340,6 @@ export class Log {
     }
     const end = this.#end;
     this.#leave(file.sync());
-    if (this.#nameUnsynced) this.#storage.syncFolder(this.#folder);
     file.truncate(end - base);
     this.#tail.segment.size = end - base;
     const next = createSegment(
@@ -351,8 +349,7 @@ export class Log {
       index + 1,
       end,
     );
-    this.#storage.syncFolder(this.#folder);
-    this.#nameUnsynced = false;
+    this.#syncName();
     this.#reader.add(next);
     this.#tail.segment = next;
     this.#end = next.start;
@@ -360,8 +357,14 @@ export class Log {
     if (isWaited === undefined) this.#synced = next.start;
   }
 
-  /** Keeps the sync of a segment that is left, for the next `sync` to await. */
-  #leave(pending: Promise<void> | undefined): void {
+  /** Makes the names of the segments durable, at once or by the end of the next `sync`. */
+  #syncName(): void {
+    this.#leave(this.#storage.syncFolder(this.#folder, true));
+    this.#nameUnsynced = false;
+  }
+
+  /** Keeps the sync of a segment that is left, or of its name, for the next `sync` to await. */
+  #leave(pending: Promise<void> | void): void {
     if (pending === undefined) return;
     this.#left = Promise.all([this.#left, pending]).then(() => {});
     this.#left.catch((error) => this.#fail(error));

@@ -49,6 +49,7 @@ export interface DiskCalls {
   ): number;
   ftruncateSync(file: number, length: number): void;
   fsyncSync(file: number): void;
+  fsync(file: number, then: (failure: Error | null) => void): void;
   fdatasyncSync(file: number): void;
   fdatasync(file: number, then: (failure: Error | null) => void): void;
   readdirSync(path: string, options: { withFileTypes: true }): FolderEntry[];
@@ -83,6 +84,7 @@ interface DenoFile {
   statSync(): DenoStat;
   truncateSync(length: number): void;
   syncSync(): void;
+  sync(): Promise<void>;
   syncDataSync(): void;
   syncData(): Promise<void>;
   close(): void;
@@ -201,6 +203,8 @@ function fileCalls(deno: DenoFileSystem): FileCalls {
       ),
     ftruncateSync: (file, length) => opened(file).file.truncateSync(length),
     fsyncSync: (file) => opened(file).file.syncSync(),
+    fsync: (file, then) =>
+      void opened(file).file.sync().then(() => then(null), then),
     fdatasyncSync: (file) => opened(file).file.syncDataSync(),
     fdatasync: (file, then) =>
       void opened(file).file.syncData().then(() => then(null), then),

@@ -147,9 +147,27 @@ class DiskStorage implements Storage {
     }
   }
 
-  syncFolder(folder: string): void {
+  syncFolder(folder: string, mayWait = false): void | Promise<void> {
     checkFolderName(folder);
-    this.#syncPath(this.#at(folder));
+    const path = this.#at(folder);
+    return mayWait ? this.#syncMeanwhile(path) : this.#syncPath(path);
+  }
+
+  async #syncMeanwhile(path: string): Promise<void> {
+    if (operatingSystem() === "win32") return; // folders cannot be opened there
+    const fs = this.#fs;
+    try {
+      const folder = fs.openSync(path, "r");
+      try {
+        await new Promise<void>((resolve, reject) =>
+          fs.fsync(folder, (cause) => cause ? reject(cause) : resolve())
+        );
+      } finally {
+        fs.closeSync(folder);
+      }
+    } catch (cause) {
+      throw storageFailure(`sync folder ${path}`, cause);
+    }
   }
 
   #syncPath(path: string): void {

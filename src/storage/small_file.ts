@@ -53,7 +53,7 @@ export async function replaceDurably(
   const path = folder === "" ? name : `${folder}/${name}`;
   await writeWhole(storage, `${path}.new`, bytes);
   storage.rename(`${path}.new`, path);
-  storage.syncFolder(folder);
+  await storage.syncFolder(folder, true);
 }
 
 /** All of a file; `undefined` where it is missing, or larger than it may be. */

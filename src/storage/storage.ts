@@ -67,8 +67,13 @@ export interface Storage {
   folders(folder: string): string[];
   /** Makes a folder and its parents; fine when it is there. */
   makeFolder(folder: string): void;
-  /** Makes creation, renaming and removal of names in `folder` durable. */
-  syncFolder(folder: string): void;
+  /**
+   * Makes creation, renaming and removal of names in `folder` durable.
+   *
+   * @param mayWait the caller awaits the result: where the medium can work while
+   * the thread goes on, it should answer a promise; an adapter may ignore it
+   */
+  syncFolder(folder: string, mayWait?: boolean): void | Promise<void>;
   /** Renames a file, replacing the target atomically. */
   rename(from: string, to: string): void;
   /** Removes a file, or a folder that is empty; fine when it is missing. */

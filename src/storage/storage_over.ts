@@ -35,8 +35,8 @@ export class StorageOver implements Storage {
     this.#inner.makeFolder(folder);
   }
 
-  syncFolder(folder: string): void {
-    this.#inner.syncFolder(folder);
+  syncFolder(folder: string, mayWait?: boolean): void | Promise<void> {
+    return this.#inner.syncFolder(folder, mayWait);
   }
 
   rename(from: string, to: string): void {

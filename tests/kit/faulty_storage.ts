@@ -119,14 +119,27 @@ export class FaultyStorage implements Storage {
     this.#change(folderOf(folder), ({ folders }) => folders.add(folder));
   }
 
-  syncFolder(folder: string): void {
+  syncFolder(folder: string, mayWait = false): void | Promise<void> {
     checkFolderName(folder);
     this.#checkFolder(folder);
     this.step();
-    for (const change of this.#changes) {
-      if (change.folder === folder) change.apply(this.#durable);
+    const covered = this.#changes.filter((one) => one.folder === folder);
+    if (!mayWait || !this.isSlow) return this.#settle(covered);
+    return new Promise((resolve) =>
+      this.finishSync(() => {
+        if (this.isFrozen) return;
+        this.#settle(covered);
+        resolve();
+      })
+    );
+  }
+
+  #settle(covered: readonly NameChange[]): void {
+    const left = new Set(this.#changes);
+    for (const change of covered) {
+      if (left.delete(change)) change.apply(this.#durable);
     }
-    this.#changes = this.#changes.filter((one) => one.folder !== folder);
+    this.#changes = [...left];
   }
 
   rename(from: string, to: string): void {

@@ -31,10 +31,9 @@ export const durabilityBugs: readonly Bug[] = [
     name: "new-log-not-in-its-folder",
     breaks: "A power cut takes a new repository whose writes were acknowledged",
     file: "repo/log/log.ts",
-    before:
-      `      if (this.#nameUnsynced) this.#storage.syncFolder(this.#folder);
-      this.#nameUnsynced = false;`,
-    after: `      this.#nameUnsynced = false;`,
+    before: `      if (this.#nameUnsynced) this.#syncName();
+`,
+    after: ``,
     foundBy: ["tests/creation_test.ts"],
   },
   {
@@ -42,8 +41,8 @@ export const durabilityBugs: readonly Bug[] = [
     breaks: "What stands at the end of a full log file is lost in a power cut",
     file: "repo/log/log.ts",
     before: `    this.#leave(file.sync());
-    if (this.#nameUnsynced)`,
-    after: `    if (this.#nameUnsynced)`,
+    file.truncate(`,
+    after: `    file.truncate(`,
     foundBy: ["tests/log_crash_test.ts"],
   },
   {
