@@ -194,7 +194,7 @@ export class Device {
    */
   #resolve(held: OwnRecord[], batch?: Batch): void {
     const { loaded, refusalsChanged } = this.#parts;
-    const { voided, graph } = loaded;
+    const { graph } = loaded;
     const said = held.map(({ bytes }) => decodeResolution(bytes));
     const isHere = (one: Position) =>
       graph.has(one) ||
@@ -209,9 +209,10 @@ export class Device {
       const isDue = this.outgoing !== undefined || retried === undefined ||
         isHere(retried);
       if (!isDue) waiting.push(held[i]!);
-      else if (voided.isOpen({ chain, number })) {
-        this.#foreign(() => resolveIn(loaded, { chain, number, retried }));
-        refusalsChanged();
+      else {
+        const resolution = { chain, number, retried };
+        const isNew = this.#foreign(() => resolveIn(loaded, resolution));
+        if (isNew) refusalsChanged();
       }
     }
     held.splice(0, held.length, ...waiting);

@@ -242,9 +242,9 @@ export class VoidCommits {
     }
   }
 
-  /** Would a resolution say what is not known? */
-  isOpen(one: Position): boolean {
-    return one.number === BEGINNING || this.#standing.has(placeOf(one));
+  /** Is a commit refused, of which nothing has become yet? */
+  stands(one: Position): boolean {
+    return this.#standing.has(placeOf(one));
   }
 
   /** Notes what became of a refused commit. */
@@ -423,7 +423,10 @@ export function encodeResolution(resolution: Resolution): Uint8Array {
   return encodeRecord(FORMAT, resolutionLayout, resolution);
 }
 
-/** Notes in the log and here what became of a commit; `false` where no refusal of it stands. */
+/**
+ * Notes in the log and here what became of a commit; `false` where no refusal of it
+ * stands. A `BEGINNING` is no such thing: only who begins the chain writes that down.
+ */
 export function resolveIn(
   { log, voided }: {
     readonly log: Pick<Log, "append">;
@@ -431,10 +434,12 @@ export function resolveIn(
   },
   resolution: Resolution,
 ): boolean {
-  if (!voided.isOpen(resolution)) return false;
-  log.append(recordKind.resolution, [encodeResolution(resolution)]);
+  const stands = voided.stands(resolution);
+  if (stands) {
+    log.append(recordKind.resolution, [encodeResolution(resolution)]);
+  }
   voided.resolve(resolution);
-  return true;
+  return stands;
 }
 
 export function decodeResolution(body: Uint8Array): Resolution {

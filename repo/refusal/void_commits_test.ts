@@ -1,6 +1,7 @@
 import { deepEqual, equal, ok, throws } from "node:assert/strict";
 import fc from "fast-check";
 import { limits } from "../../src/base/limits.ts";
+import { recordKind } from "../log/format.ts";
 import {
   BEGINNING,
   type Cut,
@@ -12,6 +13,7 @@ import {
   encodeResolution,
   type Refusal,
   REISSUED,
+  resolveIn,
   VoidCommits,
 } from "./void_commits.ts";
 
@@ -130,9 +132,9 @@ Deno.test("refusals and cuts survive a checkpoint, and so does what became of th
   const copy = () => VoidCommits.decode(all.encode());
   deepEqual([copy().refused, copy().cuts], [all.refused, all.cuts]);
   const retried = { chain: C, number: 9, wall: 90, count: 0 };
-  ok(all.isOpen({ chain: A, number: 5 }));
+  ok(all.stands({ chain: A, number: 5 }));
   all.resolve({ chain: A, number: 5, retried });
-  ok(!all.isOpen({ chain: A, number: 5 }), "once");
+  ok(!all.stands({ chain: A, number: 5 }), "once");
   deepEqual(copy().refused, []);
   // Who named the refused commit means the one that says the same again.
   deepEqual(copy().stampOf({ wall: 50, count: 0, chain: A }), retried);
@@ -147,7 +149,7 @@ Deno.test("a commit that is written again is kept under its new name, and refuse
   deepEqual(all.placeOf(written), { ...written, isRefused: false });
   ok(!all.isRefused(stamp));
   const retried = { chain: B, number: 0, wall: 55, count: 0 };
-  ok(all.isOpen({ chain: A, number: 6 }));
+  ok(all.stands({ chain: A, number: 6 }));
   all.resolve({ chain: A, number: 6, retried });
   const now = () => VoidCommits.decode(all.encode());
   const place = { chain: B, number: 0 };
@@ -161,6 +163,24 @@ Deno.test("a commit that is written again is kept under its new name, and refuse
   deepEqual(now().placeOf(written), { ...place, isRefused: true });
   ok(now().isRefused(stamp));
   deepEqual([...now().lost()].map(({ chain }) => chain), [B]);
+});
+
+Deno.test("what became of a commit is written down once, and that a chain begins only by who begins it", () => {
+  const voided = new VoidCommits();
+  voided.refuse(900, denied);
+  const written: number[] = [];
+  const loaded = {
+    voided,
+    log: { append: (kind: number) => written.push(kind) },
+  };
+  const discarded = { chain: A, number: 5, retried: undefined };
+  equal(resolveIn(loaded, discarded), true);
+  equal(resolveIn(loaded, discarded), false);
+  equal(written.join(), `${recordKind.resolution}`);
+  const beginning = { chain: A, number: BEGINNING, retried: undefined };
+  equal(resolveIn(loaded, beginning), false);
+  equal(voided.begun, A);
+  equal(written.length, 1);
 });
 
 Deno.test("a chain that was noted to begin is the latest until it is cut", () => {

@@ -31,7 +31,11 @@ import {
 } from "../commit/session.ts";
 import { publish } from "../state/state.ts";
 import { type Noting, refusePromise, Transaction } from "./transaction.ts";
-import { BEGINNING, type Cut, resolveIn } from "../refusal/void_commits.ts";
+import {
+  BEGINNING,
+  type Cut,
+  encodeResolution,
+} from "../refusal/void_commits.ts";
 
 /** What a transaction gave, and how to learn that it is durable. */
 export interface Done<R> {
@@ -328,10 +332,12 @@ export class Writer {
 
   /** A record of this log alone: nobody else hears of a chain before its first commit. */
   #noteBeginning(): void {
+    const { log, voided } = this.#loaded;
     this.#author.renew();
     const { chain } = this.#author;
     const beginning = { chain, number: BEGINNING, retried: undefined };
-    resolveIn(this.#loaded, beginning);
+    log.append(recordKind.resolution, [encodeResolution(beginning)]);
+    voided.resolve(beginning);
   }
 
   /** Puts everything visible into the log, which need not be durable yet. */
