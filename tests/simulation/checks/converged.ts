@@ -14,6 +14,7 @@ import type { Desk } from "../desk.ts";
 import { check } from "../failure.ts";
 import type { Cast } from "../simulation.ts";
 import { hasCommit } from "./ids.ts";
+import { openCut } from "./revoked.ts";
 import { digestOf } from "../../kit/digest.ts";
 
 /** Why not everything is over yet; `undefined` when it is. */
@@ -34,7 +35,8 @@ export function openQuestion(cast: Cast): string | undefined {
       }
     }
   }
-  return undefined;
+  // A page hears of a revocation when its owner's log is durable.
+  return openCut(cast);
 }
 
 function questionOf(

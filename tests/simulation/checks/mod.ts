@@ -12,7 +12,7 @@ import { checkHonest } from "./honest.ts";
 import { checkIncidents } from "./incidents.ts";
 import { checkPromises } from "./promises.ts";
 import { checkBounds, checkServer } from "./bounds.ts";
-import { checkRecords, checkRevoked } from "./revoked.ts";
+import { checkRecords } from "./revoked.ts";
 import { checkSums } from "./sums.ts";
 import { checkTold, sweepAll } from "./told.ts";
 
@@ -45,7 +45,6 @@ export async function checkAtEnd(cast: Cast): Promise<void> {
   await checkConverged(cast);
   checkPromises(cast);
   checkSums(cast);
-  checkRevoked(cast);
   checkServer(cast);
   checkIncidents(cast);
   checkEntries(cast);
