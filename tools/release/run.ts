@@ -4,6 +4,8 @@
  * @module
  */
 
+import { dirname } from "node:path";
+
 /** What is kept of a program that failed. */
 const CHARACTERS_MAX = 4_000;
 
@@ -17,6 +19,12 @@ const ENVIRONMENT = {
   npm_config_yes: "true",
 };
 
+/** With the folder of a program that has one, as an installer puts it there. */
+function pathWith(program: string): string {
+  const path = Deno.env.get("PATH") ?? "";
+  return program.includes("/") ? `${dirname(program)}:${path}` : path;
+}
+
 /** Runs a program in a folder and gives what it printed; throws when it fails. */
 export async function run(
   folder: string,
@@ -26,7 +34,7 @@ export async function run(
   const { success, code, stdout, stderr } = await new Deno.Command(program, {
     args: [...args],
     cwd: folder,
-    env: ENVIRONMENT,
+    env: { ...ENVIRONMENT, PATH: pathWith(program) },
     stdin: "null",
   }).output();
   const text = new TextDecoder().decode(stdout);
