@@ -275,6 +275,7 @@ export default defineSchema("n", { n: field.number() });\n`,
   child.kill("SIGINT");
   const { code, report } = await child.ended;
   assert.equal(code, 130, report);
+  assert.match(report, /hint: [\d,]+00 rows up to rows\.jsonl:\d+00 were/);
   const { out } = await place.sheaf("query", "--count");
   assert.ok(Number(out) > 0 && Number(out) < 400_000, out);
   assert.equal(Number(out) % 100, 0);

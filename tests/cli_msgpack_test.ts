@@ -241,4 +241,12 @@ Deno.test("sheaf import prints a schema that has texts", async () => {
   assert.match(out, /from "@sheaf\/sheaf\/text";\n[^]*body: field\.text\(\),/);
   await place.sheaf("import", "t.msgpack", "--repo=c", "--schema=task.ts");
   assert.deepEqual(await tasksOf(path, "c"), await tasksOf(path, "a"));
+
+  // With a schema, what comes before the cut is written before it is seen.
+  const bytes = Deno.readFileSync(`${place.path}/t.msgpack`);
+  Deno.writeFileSync(`${place.path}/cut.msgpack`, bytes.subarray(0, -1));
+  const cut = ["import", "cut.msgpack", "--schema=task.ts", "--batch=1"];
+  const ran = await place.run([...cut, "--repo=d"]);
+  assertFailure(ran, 1, /^error\[bad-row\]: cut\.msgpack:2: .*cut short$/);
+  assert.match(ran.err, /hint: 1 row up to cut\.msgpack:1 was imported; noth/);
 });

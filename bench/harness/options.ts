@@ -56,6 +56,13 @@ export function parseOptions(
   command.parse([...args], { from: "user" });
   const given = command.opts<Given>();
   const [named = []] = command.processedArgs as [(SuiteName | "all")[]?];
+  const suites = suitesOf(named);
+  if (given.operations !== undefined && !suites.includes("ycsb")) {
+    command.error("error: only the suite ycsb takes --operations");
+  }
+  if (given.records !== undefined && !suites.some(isCountedInRecords)) {
+    command.error("error: only the suites ycsb and compare take --records");
+  }
   const narrowed = narrowingOf(given);
   if (given.doc === true && narrowed !== undefined) {
     command.error(
@@ -63,7 +70,7 @@ export function parseOptions(
     );
   }
   return {
-    suites: suitesOf(named),
+    suites,
     sizes: given.size ?? [],
     engines: given.engines ?? [],
     filter: given.filter ?? "",
@@ -239,7 +246,7 @@ export function parseCount(text: string): number {
   const count = Number(digits) *
     (letter === "k" ? 1_000 : letter === "m" ? 1_000_000 : 1);
   if (!(count >= countMin && count <= countMax)) {
-    throw new InvalidArgumentError(`"${text}" is not a size from 1k to 10m.`);
+    throw new InvalidArgumentError(`"${text}" is not a number from 1k to 10m.`);
   }
   return count;
 }
@@ -265,8 +272,11 @@ function suitesOf(named: readonly (SuiteName | "all")[]): SuiteName[] {
 }
 
 function hasRecords(options: Options, suite: SuiteName): boolean {
-  return options.records !== undefined &&
-    (suite === "ycsb" || suite === "compare");
+  return options.records !== undefined && isCountedInRecords(suite);
+}
+
+function isCountedInRecords(suite: SuiteName): boolean {
+  return suite === "ycsb" || suite === "compare";
 }
 
 function recordsOf(

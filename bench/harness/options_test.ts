@@ -15,10 +15,10 @@ Deno.test("parseSizes() takes commas, repetitions, k and m", () => {
   deepEqual(parseSizes("2500,2500", undefined), [2_500]);
 });
 
-Deno.test("parseSizes() refuses what is no size, too small or too large", () => {
+Deno.test("parseSizes() refuses what is no number, too small or too large", () => {
   for (const text of ["", "k", "10x", "-1k", "999", "11m", "1e5"]) {
-    throws(() => parseSizes(text, undefined), /not a size/);
-    throws(() => parseCount(text), /not a size/);
+    throws(() => parseSizes(text, undefined), /not a number/);
+    throws(() => parseCount(text), /not a number/);
   }
 });
 
@@ -41,10 +41,10 @@ Deno.test("parseOptions() runs sqlite and sync, or what is named, or all", () =>
 
 Deno.test("parseOptions() takes every flag", () => {
   const args =
-    "kv --size 1k --size 10k --engines sheaf,lmdb -f read -q --records 20k --operations 5k --postgres p --redis r --json a --csv b --html c --compare d --dir e"
+    "ycsb --size 1k --size 10k --engines sheaf,lmdb -f read -q --records 20k --operations 5k --postgres p --redis r --json a --csv b --html c --compare d --dir e"
       .split(" ");
   deepEqual(parseOptions(args), {
-    suites: ["kv"],
+    suites: ["ycsb"],
     sizes: [1_000, 10_000],
     engines: ["sheaf", "lmdb"],
     filter: "read",
@@ -77,7 +77,7 @@ Deno.test("records count in ycsb and compare only, where no size is given; the f
 Deno.test("commandOf() repeats what bears on the figures, and no address", () => {
   equal(commandOf(parseOptions([]), "sync"), "deno task bench sync");
   const args =
-    "-s 1k,10k -e fast -f read -q --operations 3k --json a.json --redis redis://:secret@host"
+    "ycsb -s 1k,10k -e fast -f read -q --operations 3k --json a.json --redis redis://:secret@host"
       .split(" ");
   equal(
     commandOf(parseOptions(args), "ycsb"),
@@ -89,16 +89,31 @@ Deno.test("commandOf() repeats what bears on the figures, and no address", () =>
   );
 });
 
+/** What the bench says of arguments that it does not take. */
+async function refusalOf(args: readonly string[]): Promise<string> {
+  const { code, err, report } = await Child.run([
+    "eval",
+    "--no-check",
+    `import { parseOptions } from ${
+      JSON.stringify(new URL("options.ts", import.meta.url).href)
+    }; parseOptions(${JSON.stringify(args)});`,
+  ]);
+  equal(code, 1, report);
+  return err;
+}
+
 Deno.test("--doc refuses to store a part of a run as the whole", async () => {
   for (const part of [["--quick"], ["--filter", "x"], ["--engines", "lmdb"]]) {
-    const { code, err, report } = await Child.run([
-      "eval",
-      "--no-check",
-      `import { parseOptions } from ${
-        JSON.stringify(new URL("options.ts", import.meta.url).href)
-      }; parseOptions(${JSON.stringify(["kv", "--doc", ...part])});`,
-    ]);
-    equal(code, 1, report);
-    match(err, /--doc stores whole runs, and --/);
+    const refusal = await refusalOf(["kv", "--doc", ...part]);
+    match(refusal, /--doc stores whole runs, and --/);
   }
+});
+
+Deno.test("--operations and --records refuse suites that would not count them, and no number", async () => {
+  const counted = ["sqlite", "--operations", "5k"];
+  match(await refusalOf(counted), /only the suite ycsb takes --operations/);
+  const recorded = ["stress", "--records", "5k"];
+  match(await refusalOf(recorded), /ycsb and compare take --records/);
+  const odd = ["ycsb", "--operations", "0"];
+  match(await refusalOf(odd), /"0" is not a number from 1k to 10m/);
 });

@@ -75,15 +75,19 @@ export async function importRows(
   heldMax = rowsHeldMax,
 ): Promise<ImportResult> {
   const importer = new Importer(await open(), plan);
-  for await (const rows of groups) {
-    if (importer.held >= heldMax) await importer.reopen(open);
-    for (const row of rows) {
-      importer.add(row.line, importer.read(row));
-      if (importer.isFull) await importer.write();
+  try {
+    for await (const rows of groups) {
+      if (importer.held >= heldMax) await importer.reopen(open);
+      for (const row of rows) {
+        importer.add(row.line, importer.read(row));
+        if (importer.isFull) await importer.write();
+      }
+      checkInterrupt(plan.signal);
     }
-    checkInterrupt(plan.signal);
+    await importer.write();
+  } catch (error) {
+    throw importer.withFate(error);
   }
-  await importer.write();
   return importer.result;
 }
 
@@ -205,26 +209,30 @@ class Importer {
     return "replaced";
   }
 
-  /** The failure of one row, and what became of the rows before it. */
   #atLine(line: number, error: unknown): Failure {
-    const { input, isDryRun } = this.#plan;
+    const { input } = this.#plan;
     if (error instanceof SyntaxError) {
-      return rowFailure(input, line, error.message, this.#fate());
+      return rowFailure(input, line, error.message);
     }
     const { code, message, hint } = explain(error);
-    const told = hint ?? (isDryRun ? undefined : this.#fate());
-    return new Failure(code, `${input}:${line}: ${message}`, told);
+    return new Failure(code, `${input}:${line}: ${message}`, hint);
   }
 
-  #fate(): string | undefined {
-    if (this.#plan.isDryRun) return undefined;
+  /** What failed, and what became of the rows before it where it has no other hint. */
+  withFate(error: unknown): unknown {
+    const { code, message, hint, exitCode } = explain(error);
+    if (this.#plan.isDryRun || hint !== undefined) return error;
+    return new Failure(code, message, this.#fate(), exitCode);
+  }
+
+  #fate(): string {
     const { created, replaced, skipped } = this.result;
     const rows = created + replaced + skipped;
     if (rows === 0) return "nothing was written";
     return `${
       formatAmount(rows, "row")
     } up to ${this.#plan.input}:${this.#lastLine} ` +
-      `were imported; nothing after that was written`;
+      `${rows === 1 ? "was" : "were"} imported; nothing after that was written`;
   }
 }
 
