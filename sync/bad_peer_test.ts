@@ -367,6 +367,31 @@ Deno.test("who proves nothing in time, says nothing for long, or never reads, is
   assertFailed(silent.client, "timeout");
 });
 
+Deno.test("a server has the longer to answer, the more a slow wire has to carry to it", async () => {
+  const { world, place, client } = await live();
+  const bytes = 10 * limits.wireBytesPerSecond;
+  await place.write("long", "x".repeat(bytes));
+  client.core.shareable(place.replica.port().name, client.moment);
+  const asks = (ms: number) => {
+    world.advance(ms);
+    client.tick();
+    return client.messages.filter(({ is }) => is === "ping").length;
+  };
+  assert.equal(asks(10_000), 0);
+  assert.equal(asks(2 * limits.answerMs), 1);
+  assert.equal(client.told("silence").length, 0);
+  asks(limits.answerMs);
+  assert.deepEqual(client.told("silence"), [{
+    tell: "silence",
+    isSilent: true,
+  }]);
+  client.frame(encodeMessage({ is: "pong", token: 0 }));
+  assert.equal(client.told("silence").at(-1)?.isSilent, false);
+  asks(1);
+  for (const ms of [10_000, 2_000, limits.answerMsMax]) asks(ms);
+  assertFailed(client, "timeout");
+});
+
 Deno.test("a peer that never reads gets its window's bytes and no more, then is closed", async () => {
   const { world, serving, server, client } = await live();
   for (let i = 0; i < 40; i++) {

@@ -55,6 +55,10 @@ export interface SyncClientOptions {
 
 /** Ends that do not pass by themselves. */
 const FINAL = new Set(["root-key-mismatch", "mode-mismatch", "wrong-version"]);
+const SILENT: SyncReason = Object.freeze({
+  code: "timeout",
+  message: "The server does not answer",
+});
 /** Ends that a new certificate may help with. */
 const LOGIN = new Set(["bad-certificate", "expired-session"]);
 
@@ -63,7 +67,7 @@ export class SyncClient {
   readonly #options: SyncClientOptions;
   readonly #notifier = new Notifier();
   readonly #channels = new Map<string, SyncChannel>();
-  readonly #endOnline: (() => void) | undefined;
+  readonly #endNetwork: (() => void) | undefined;
   #driver: Driver<ClientConversation> | undefined;
   #attempt: AbortController | undefined;
   #cancelRetry: (() => void) | undefined;
@@ -83,7 +87,9 @@ export class SyncClient {
   constructor(options: SyncClientOptions) {
     this.#options = options;
     this.#status = settled(undefined, this.#statusOf("connecting"));
-    this.#endOnline = options.connector.onOnline?.(() => this.#online());
+    this.#endNetwork = options.connector.onNetwork?.((isThere) =>
+      this.#network(isThere)
+    );
     this.#connect();
   }
 
@@ -130,13 +136,20 @@ export class SyncClient {
     if (state === "offline" || state === "refused") this.#connectNow();
   }
 
-  #online(): void {
-    if (this.#status.state !== "offline") return;
+  /** The platform says that the network came, or went. */
+  #network(isThere: boolean): void {
+    const driver = this.#driver;
+    if (!isThere) return driver?.close("lost", "The network is gone");
+    if (this.#status.state !== "offline") {
+      return driver?.run((core) => core.doubt(driver.moment));
+    }
     if (this.#options.world.monotonic() < this.#notBeforeMs) return;
     this.#connectNow();
   }
 
+  /** A wire that is there is silent: it is given up. */
   #connectNow(): void {
+    this.#driver?.close(SILENT.code, SILENT.message);
     this.#attempts = 0;
     this.#connect();
   }
@@ -193,8 +206,14 @@ export class SyncClient {
     }
     if (event.tell === "live") this.#attempts = 0;
     if (event.tell === "incident") return this.#incident(event);
+    if (event.tell === "silence") return this.#hearSilence(event);
     if (event.tell === "unopened") return; // A server's.
     this.#channels.get(event.name)?.tell(event);
+  }
+
+  #hearSilence({ isSilent }: EventOf<"silence">): void {
+    if (isSilent) this.#become("offline", SILENT);
+    else this.#become("ready", undefined);
   }
 
   /** What is of no repository is of all. */
@@ -293,7 +312,7 @@ export class SyncClient {
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    this.#endOnline?.();
+    this.#endNetwork?.();
     this.#cancelRetry?.();
     this.#attempt?.abort();
     for (const channel of this.#channels.values()) channel.close();

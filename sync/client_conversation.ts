@@ -101,8 +101,17 @@ export class ClientConversation {
     const openAfter = () => {
       act();
       this.#openWaiting();
+      if (this.#server !== undefined) this.#awaitAnswers();
     };
     return this.#line.run(moment, openAfter, () => this.end());
+  }
+
+  #awaitAnswers(): void {
+    let bytes: number | undefined;
+    for (const { unanswered } of this.#byName.values()) {
+      if (unanswered !== undefined) bytes = (bytes ?? 0) + unanswered;
+    }
+    this.#line.awaitAnswer(bytes);
   }
 
   #tick(): void {
@@ -349,6 +358,11 @@ export class ClientConversation {
       channel.shareable();
       this.#pump(channel);
     });
+  }
+
+  /** The platform says something of the network: is the server still there? */
+  doubt(moment: Moment): Output[] {
+    return this.#run(moment, () => this.#server && this.#line.doubt());
   }
 
   /** Sets own presence; empty takes it back. */

@@ -89,6 +89,8 @@ interface Events {
   };
   /** S: the client closed the channel, or it was declined after all: release what was opened for it. */
   readonly closed: Named & { readonly channel: number };
+  /** C: the server does not answer, or does so again. */
+  readonly silence: { readonly isSilent: boolean };
   /** C: the channel is open. */
   readonly opened: Named & {
     readonly rights: number;

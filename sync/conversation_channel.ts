@@ -120,6 +120,11 @@ export class ClientChannel {
       this.#ways.down.isQuiet;
   }
 
+  /** Bytes for which the server owes an acknowledgement; `undefined` where it owes none. */
+  get unanswered(): number | undefined {
+    return this.#ways?.up.unanswered;
+  }
+
   /** How many commits of a chain the server is known to have, durably. */
   serverHas(chain: string): number {
     return this.#ways?.up.outbox.countOf(chain) ?? 0;

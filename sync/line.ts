@@ -15,6 +15,7 @@ import { decodeMessage, encodeMessage } from "./message_codec.ts";
 import { ReceiveWindow, SendWindow } from "./window.ts";
 
 const SILENCES_MAX = 3;
+const MS_PER_BYTE = 1_000 / limits.wireBytesPerSecond;
 
 /** One side's end of a wire. */
 export class Line {
@@ -34,6 +35,12 @@ export class Line {
   #heardMs = 0;
   #greetedBeforeMs = Infinity;
   #pings = 0;
+  /** Since when the other side owes an answer. */
+  #owedMs = Infinity;
+  /** From when on the ping counts that it was sent for that; `undefined` where none was, or was answered. */
+  #askedMs: number | undefined;
+  /** Was it told that there was no answer to that either? */
+  #isSilent = false;
   /** When a `time` input was asked for. */
   #wakeMs = Infinity;
   /** When one is needed. */
@@ -128,6 +135,8 @@ export class Line {
   read(bytes: Uint8Array): Message | Foreign | undefined {
     this.#heardMs = this.moment.monotonicMs;
     this.#pings = 0;
+    this.#askedMs = undefined;
+    if (this.#isSilent) this.#tellSilence(false);
     if (bytes.length > limits.frameBytesMax) {
       this.fail("too-large", `A frame of ${bytes.length} bytes`);
       return undefined;
@@ -230,6 +239,52 @@ export class Line {
   /** When {@linkcode checkSilence} has to look again. */
   get silenceMs(): number {
     return this.#heardMs + (this.#pings + 1) * this.heartbeatMs;
+  }
+
+  /**
+   * Looks whether the other side answers, and ends where it does not, long before
+   * a heartbeat would show it: asks, then tells, then ends. The more bytes are on
+   * their way to it, the longer an answer may take.
+   *
+   * @param bytes what it has not answered to; `undefined`: nothing
+   */
+  awaitAnswer(bytes: number | undefined): void {
+    const { monotonicMs } = this.moment;
+    const sent = this.sending.used;
+    const owed = this.sending.isCreditDue
+      ? sent
+      : bytes && Math.min(bytes, sent);
+    if (owed === undefined) this.#owedMs = Infinity;
+    else {
+      this.#owedMs = Math.min(this.#owedMs, monotonicMs);
+      const dueMs = Math.max(this.#owedMs, this.#heardMs) +
+        owed * MS_PER_BYTE + limits.answerMs;
+      if (this.#askedMs === undefined && monotonicMs < dueMs) this.due(dueMs);
+      else this.doubt();
+    }
+    if (this.#askedMs !== undefined) this.#checkAnswer(this.#askedMs);
+  }
+
+  /** Asks whether the other side is there. */
+  doubt(): void {
+    if (this.#askedMs !== undefined) return;
+    this.#askedMs = this.moment.monotonicMs;
+    this.send({ is: "ping", token: 0 });
+  }
+
+  #checkAnswer(askedMs: number): void {
+    const { answerMs, answerMsMax } = limits;
+    const silentMs = this.moment.monotonicMs - askedMs;
+    if (silentMs >= answerMsMax) {
+      return this.fail("timeout", "The server does not answer");
+    }
+    if (silentMs >= answerMs && !this.#isSilent) this.#tellSilence(true);
+    this.due(askedMs + (this.#isSilent ? answerMsMax : answerMs));
+  }
+
+  #tellSilence(isSilent: boolean): void {
+    this.#isSilent = isSilent;
+    this.tell({ tell: "silence", isSilent });
   }
 
   /** Takes the outputs; asks for time where the driver does not bring it early enough. */

@@ -3,6 +3,7 @@ import type { Position } from "../repo/commit/commit.ts";
 import { parseRepositoryName } from "../repo/commit/genesis.ts";
 import { lateStateTree } from "../repo/state/late_state_tree.ts";
 import { limits } from "../src/base/limits.ts";
+import type { Connector } from "./transport/transport.ts";
 import type { World } from "../src/base/world.ts";
 import {
   certificateFor,
@@ -250,8 +251,8 @@ Deno.test("goodbye's wait is respected when the network comes back, not when som
   const ann = await ClientPlace.connect(server, 1, {
     connector: {
       ...connector,
-      onOnline(retry) {
-        online = retry;
+      onNetwork(tell) {
+        online = () => tell(true);
         return () => online = () => {};
       },
     },
@@ -533,6 +534,89 @@ Deno.test("a silent wire is noticed by both sides, and replaced", async () => {
   assert.equal(ann.client.status.reason?.code, "timeout");
   await ann.write("a", "1");
   await settled(server, ann);
+  await end(server, ann);
+});
+
+/** A client that writes over a wire on which nothing moves any more. */
+async function silenced() {
+  const server = await ServerPlace.start();
+  let tell = (_isThere: boolean) => {};
+  const connector: Connector = {
+    ...server.connector,
+    onNetwork(hear) {
+      tell = hear;
+      return () => {};
+    },
+  };
+  const ann = await ClientPlace.connect(server, 1, { connector });
+  await ann.live();
+  const lanes = [0, 1] as const;
+  const each = (act: "hold" | "release") => {
+    for (const lane of lanes) server.wires.at(-1)![act](lane);
+  };
+  return {
+    server,
+    ann,
+    tell: (isThere: boolean) => tell(isThere),
+    hold: () => each("hold"),
+    release: () => each("release"),
+    isOffline: (ms: number) =>
+      until(
+        server.world,
+        () => ann.channel.status.state === "offline",
+        ms,
+        50,
+      ),
+  };
+}
+
+Deno.test("a server that does not answer a write is shown within 2 s, and found again on the same wire", async () => {
+  const { server, ann, hold, release, isOffline } = await silenced();
+  hold();
+  const place = await ann.write("a", "1");
+  await isOffline(2_000);
+  assert.equal(ann.channel.status.reason?.code, "timeout");
+  assert.equal(ann.channel.status.unsent.commits, 1);
+  release();
+  await ann.synced(place);
+  assert.equal(ann.channel.status.state, "live");
+  assert.equal(server.attempts, 1);
+  await end(server, ann);
+});
+
+Deno.test("a wire that stays silent under a write is replaced, at once where somebody asks", async () => {
+  for (const isAsked of [false, true]) {
+    const { server, ann, hold, isOffline } = await silenced();
+    hold();
+    await ann.write("a", "1");
+    await isOffline(2_000);
+    const silentMs = server.world.monotonic();
+    if (isAsked) ann.client.retryNow();
+    await ann.live();
+    const tookMs = server.world.monotonic() - silentMs;
+    assert.equal(tookMs < 1_000, isAsked);
+    assert.ok(tookMs < limits.answerMsMax + limits.backoffMsMin);
+    assert.equal(server.attempts, 2);
+    await end(server, ann);
+  }
+});
+
+Deno.test("who hears that the network is gone is offline at once; that it came, asks the server", async () => {
+  const { server, ann, hold, tell, isOffline } = await silenced();
+  tell(false);
+  assert.equal(ann.channel.status.state, "offline");
+  tell(true);
+  await ann.live();
+  assert.equal(server.attempts, 2);
+  tell(true);
+  await until(server.world, () => false, 2_000).catch(() => {});
+  assert.equal(ann.channel.status.state, "live");
+  hold();
+  tell(true);
+  await isOffline(1_000);
+  tell(true);
+  await ann.live();
+  assert.equal(server.attempts, 3);
   await end(server, ann);
 });
 

@@ -138,6 +138,12 @@ export class Upload {
       this.#gathered.size === 0 && this.#stuckAt === Infinity;
   }
 
+  /** Bytes of the log for which the server owes an acknowledgement; `undefined` where it owes none. */
+  get unanswered(): number | undefined {
+    const [first] = this.#sent;
+    return first && Math.max(0, this.outbox.position - first.from);
+  }
+
   /** Sends one frame of what the server lacks; false when there is nothing to send now. */
   pump(): boolean {
     const { line, channel } = this.#parts;

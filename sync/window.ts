@@ -9,6 +9,9 @@
 
 import { limits } from "../src/base/limits.ts";
 
+/** A window is granted again in so many frames. */
+const CREDITS = 4;
+
 /** What we may send. */
 export class SendWindow {
   readonly #granted: number;
@@ -23,6 +26,16 @@ export class SendWindow {
   /** Bytes that may be sent now. */
   get left(): number {
     return this.#left;
+  }
+
+  /** Bytes that were sent and not granted again. */
+  get used(): number {
+    return this.#granted - this.#left;
+  }
+
+  /** Has the other side enough to grant that it has to, as {@linkcode ReceiveWindow} does? */
+  get isCreditDue(): boolean {
+    return this.used > this.#granted / CREDITS;
   }
 
   /** Sends bytes. */
@@ -90,7 +103,7 @@ export class ReceiveWindow {
    */
   credit(): number {
     const bytes = Math.min(this.#free, this.#used);
-    if (bytes < this.#granted / 4) return 0;
+    if (bytes < this.#granted / CREDITS) return 0;
     this.#free -= bytes;
     this.#used -= bytes;
     return bytes;

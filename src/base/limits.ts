@@ -340,6 +340,12 @@ export const limits = {
   proveMsMax: 10_000,
   /** After so much silence a side pings; after three it closes. */
   heartbeatMs: 15_000,
+  /** Who owes an answer and is silent for so long is asked whether it is there; and for as long again, it is shown as gone. */
+  answerMs: 900,
+  /** Who was asked and is silent for so long is closed. */
+  answerMsMax: 10_000,
+  /** A wire that carries fewer bytes a second is taken for silent. */
+  wireBytesPerSecond: 20 * KiB,
   /** A peer that gives no credit for so long while records wait is closed. */
   stallMsMax: 30_000,
   /** A batch that waits for its parents for so long is refused: its sender may not know that they are missing. */

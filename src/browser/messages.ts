@@ -253,6 +253,8 @@ export const tabMessages = {
   present: { repository: name, bytes: bytesUpTo(limits.presenceBytesMax) },
   /** Its page was hidden or shown. */
   visibility: { isHidden: flag },
+  /** Its page has a network again, or none. */
+  network: { isThere: flag },
   /** Is the owner alive? */
   ping: { ping: count },
   /** The page goes away. */

@@ -147,7 +147,7 @@ function newId(world: World): string {
   return `t${toHex(dice)}`;
 }
 
-/** Hears of the page's sleep and end; the result ends that. */
+/** Hears of the page's network, sleep and end; the result ends that. */
 function watchPage(
   page: Page,
   link: TabLink,
@@ -155,6 +155,9 @@ function watchPage(
   database: TabDatabase,
 ): () => void {
   return page.watch((what) => {
+    if (what === "online" || what === "offline") {
+      return link.post({ kind: "network", isThere: what === "online" });
+    }
     if (what === "visible" || what === "resume") database.back();
     else database.keep(); // Before all else: its worker may stop with the next word.
     if (what === "gone") return void database.close();

@@ -149,7 +149,11 @@ export class Owner {
           ?.reports.present(tab, message.bytes);
       case "visibility":
         tab.isHidden = message.isHidden;
+        // What had happened to the network while nobody looked, it may have told nobody.
+        if (!tab.isHidden) this.#connection.network(true);
         return;
+      case "network":
+        return this.#connection.network(message.isThere);
       case "goodbye":
         return this.#members.leave(tab.id);
     }

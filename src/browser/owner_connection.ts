@@ -119,6 +119,11 @@ export class OwnerConnection {
     changed();
   }
 
+  /** A page heard of the network: the owner's own worker, whose connectors listen there, may not have. */
+  network(isThere: boolean): void {
+    globalThis.dispatchEvent(new Event(isThere ? "online" : "offline"));
+  }
+
   retry(): void {
     this.#parts.database.connection?.retry();
   }

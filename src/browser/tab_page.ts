@@ -1,6 +1,6 @@
 /**
- * The page of a tab: whether somebody sees it, and its sleep, as the platform
- * tells them.
+ * The page of a tab: whether somebody sees it, its sleep and its network, as the
+ * platform tells them.
  */
 
 import { holdLock, type Locks, ownerLock } from "./locks.ts";
@@ -17,7 +17,14 @@ export interface Page {
 }
 
 /** `gone`: for ever. */
-export type PageEvent = "hidden" | "visible" | "freeze" | "resume" | "gone";
+export type PageEvent =
+  | "hidden"
+  | "visible"
+  | "freeze"
+  | "resume"
+  | "gone"
+  | "online"
+  | "offline";
 
 /** A page that is always seen, as where there is no document. */
 export const steadyPage: Page = { isHidden: false, watch: () => () => {} };
@@ -59,6 +66,8 @@ export function platformPage(): Page {
         [page, "pagehide", left],
         [page, "visibilitychange", last],
         [page, "pageshow", back],
+        [page, "online", () => listener("online")],
+        [page, "offline", () => listener("offline")],
       ];
       for (const [on, type, hear] of all) on.addEventListener(type, hear);
       return () => {

@@ -40,6 +40,6 @@ export interface Connector {
   readonly address: string;
   /** Opens a transport; rejects with a `TransportEnd`-shaped reason when it cannot. */
   connect(signal: AbortSignal): Promise<Transport>;
-  /** Runs `retry` when the network comes back, where the platform tells; the result ends it. */
-  onOnline?(retry: () => void): () => void;
+  /** Tells when the network may be back, or is gone, where the platform tells; the result ends it. */
+  onNetwork?(tell: (isThere: boolean) => void): () => void;
 }

@@ -34,7 +34,7 @@ export function websocketConnector(
   return {
     address: url.href,
     connect: (signal) => connect(url.href, options, signal),
-    onOnline,
+    onNetwork,
   };
 }
 
@@ -179,16 +179,18 @@ interface Page extends EventTarget {
   readonly visibilityState: string;
 }
 
-/** Tells when the network is back or the page is looked at again, where the platform tells. */
-function onOnline(retry: () => void): () => void {
+/** Tells when the network is back or gone, or the page is looked at again, where the platform tells. */
+function onNetwork(tell: (isThere: boolean) => void): () => void {
   const { document: page } = globalThis as { document?: Page };
-  const shown = () => {
-    if (page?.visibilityState === "visible") retry();
+  const hear = ({ type }: Event) => {
+    if (type !== "visibilitychange") tell(type === "online");
+    else if (page?.visibilityState === "visible") tell(true);
   };
-  globalThis.addEventListener?.("online", retry);
-  page?.addEventListener("visibilitychange", shown);
-  return () => {
-    globalThis.removeEventListener?.("online", retry);
-    page?.removeEventListener("visibilitychange", shown);
-  };
+  const end = new AbortController();
+  const { signal } = end;
+  for (const type of ["online", "offline"]) {
+    globalThis.addEventListener?.(type, hear, { signal });
+  }
+  page?.addEventListener("visibilitychange", hear, { signal });
+  return () => end.abort();
 }

@@ -63,7 +63,7 @@ export class Client extends Actor {
   #pageLives = 0;
   #database: Database | undefined;
   #writes = 0;
-  #online: (() => void) | undefined;
+  #network: ((isThere: boolean) => void) | undefined;
 
   constructor(stage: Stage, index: number, dice: Dice) {
     super(stage, `c${index}`, dice);
@@ -207,16 +207,16 @@ export class Client extends Actor {
       address: ADDRESS,
       connect: (signal) =>
         network.connect(this.link, signal, () => world.isDead),
-      onOnline: (retry) => {
-        this.#online = retry;
-        return () => void (this.#online = undefined);
+      onNetwork: (tell) => {
+        this.#network = tell;
+        return () => void (this.#network = undefined);
       },
     };
   }
 
   /** The platform says that the network is back, as it may at any time. */
   networkReturned(): void {
-    if (this.state === "up") this.#online?.();
+    if (this.state === "up") this.#network?.(true);
   }
 
   #writeSoon(world: ActorWorld): void {
@@ -354,7 +354,7 @@ export class Client extends Actor {
   protected drop(isClean: boolean): void {
     if (!isClean) this.#forgetTurns();
     this.#database = undefined;
-    this.#online = undefined;
+    this.#network = undefined;
     this.#desks = [];
     this.#pages?.kill();
     this.#pages = undefined;

@@ -131,12 +131,5 @@ function connector(
     }
   };
   setOnline(true);
-  // A wire that is cut says nothing, but the browser does: nobody waits for a silence.
-  let isCut = false;
-  addEventListener("offline", () => {
-    isCut = isOnline();
-    setOnline(false);
-  });
-  addEventListener("online", () => isCut && setOnline(true));
   return { isOnline, setOnline };
 }
