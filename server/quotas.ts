@@ -34,10 +34,6 @@ export class Buckets {
     this.#rate = rate;
   }
 
-  get size(): number {
-    return this.#byName.size;
-  }
-
   /** Takes tokens, also ones that are not there yet; gives milliseconds until the debt is paid. */
   take(name: string, tokens: number, nowMs: number): number {
     const bucket = this.#touch(name, nowMs);

@@ -34,7 +34,6 @@ Deno.test("Buckets keeps so many names, and forgets the idlest", () => {
   for (let i = 0; i < limits.quotaKeysMax - 1; i++) {
     buckets.take(`${i}`, 1, 0);
   }
-  equal(buckets.size, limits.quotaKeysMax);
   equal(buckets.tryTake("first", 1, 0), false);
   equal(buckets.tryTake("second", 1, 0), true);
 });

@@ -443,17 +443,7 @@ export async function atMost(
   cancel();
 }
 
-/** Opens a service; what `options` say of a listener is not looked at. */
-export function openService(
-  options: ServerOptions,
-  world: World,
-  tracing: Tracing,
-): Promise<Service> {
-  const make = (parts: ServiceParts) => new Service(parts);
-  return makeService(make, options, world, tracing, () => false);
-}
-
-/** Makes a service of a kind over keys, database and books that it opens. */
+/** Makes a service of a kind over keys, database and books that it opens; what a listener is told is not looked at. */
 export async function makeService<S extends Service>(
   make: (parts: ServiceParts) => S,
   given: ServerOptions,

@@ -46,11 +46,6 @@ export class SyncHost {
     });
   }
 
-  /** Those who are connected now. */
-  get peers(): readonly HostPeer[] {
-    return [...this.#connections];
-  }
-
   /**
    * Serves a peer until its transport ends.
    *

@@ -46,11 +46,6 @@ export class HostShelf {
     this.#parts = parts;
   }
 
-  /** How many repositories are open, or about to be. */
-  get size(): number {
-    return this.#entries.size;
-  }
-
   /** One more user of a repository; each must `release`, also when there is none. */
   acquire(name: RepositoryName): Promise<OpenRepository | undefined> {
     let entry = this.#entries.get(name);

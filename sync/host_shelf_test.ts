@@ -51,7 +51,6 @@ Deno.test("a repository is opened once for all its users and released with the l
   shelf.release(name);
   await turns();
   assert.equal(counts.released, 1);
-  assert.equal(shelf.size, 0);
   const { news } = counts;
   await place.write("b", "2");
   await turns();
@@ -85,12 +84,10 @@ Deno.test("who left before it was open releases it then; a failed opening is tri
   await failing;
   shelf.release(name);
   await turns();
-  assert.equal(shelf.size, 0);
   const none = shelf.acquire(name);
   opens[2]!.resolve(undefined);
   assert.equal(await none, undefined);
   shelf.release(name);
   await turns();
-  assert.equal(shelf.size, 0);
   assert.equal(counts.released, 1);
 });

@@ -161,7 +161,7 @@ class Device {
     this.replica.commits.hashFrom(0);
     return [
       toHex(digestOf(this.replica.state)),
-      toHex(this.replica.graph.digest()!),
+      toHex(this.replica.graph.summary()!),
     ];
   }
 }

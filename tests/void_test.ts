@@ -474,7 +474,7 @@ Deno.test("chains that are not touched go on right after a refusal", async () =>
     await other.tell(place);
     equal(place.get("o")?.title, "two", mode);
     if (mode === "default") {
-      ok(place.replica.graph.digest() !== undefined, "hashed to its end");
+      ok(place.replica.graph.summary() !== undefined, "hashed to its end");
     }
     await place.agrees(mode);
   }

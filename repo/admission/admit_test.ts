@@ -46,7 +46,7 @@ Deno.test("admit() takes a sound batch, and knows it when it comes again", () =>
   const { verdict } = bob.receive(arrival)[0]!;
   assert.ok(verdict.verdict === "admit" && verdict.from === 0);
   assert.deepEqual(bob.graph.vector(), ada.replica.graph.vector());
-  assert.deepEqual(bob.graph.digest(), ada.replica.graph.digest());
+  assert.deepEqual(bob.graph.summary(), ada.replica.graph.summary());
   assert.equal(bob.outcome(arrival), "known");
   assert.equal(bob.log.length, 1);
   assert.equal(bob.log[0]!.bytes, arrival.bytes, "the bytes are not touched");
@@ -166,9 +166,8 @@ Deno.test("admit() parks what comes before its predecessor, and releases it", ()
     verdicts.map(({ verdict }) => verdict.verdict),
     ["admit", "admit", "admit"],
   );
-  assert.deepEqual(bob.graph.digest(), ada.replica.graph.digest());
+  assert.deepEqual(bob.graph.summary(), ada.replica.graph.summary());
   assert.equal(bob.parking.size, 0);
-  assert.equal(bob.parking.bytes, 0);
 });
 
 Deno.test("admit() parks a commit until its parents come, after its seal was checked", () => {
@@ -187,7 +186,7 @@ Deno.test("admit() parks a commit until its parents come, after its seal was che
   assert.equal(carol.outcome(child), "park");
   assert.equal(carol.parking.size, 1, "the same batch is parked once");
   assert.equal(carol.receive(parent).length, 2);
-  assert.deepEqual(carol.graph.digest(), shared.graph.digest());
+  assert.deepEqual(carol.graph.summary(), shared.graph.summary());
 });
 
 Deno.test("a parked forgery is refused when its predecessor comes", () => {
@@ -592,7 +591,7 @@ Deno.test("batches in any order, with repetitions, end in the same graph", () =>
           assert.ok(["admit", "park", "known"].includes(outcome), outcome);
         }
         assert.deepEqual(mixed.graph.encode(), straight.graph.encode());
-        assert.deepEqual(mixed.graph.digest(), straight.graph.digest());
+        assert.deepEqual(mixed.graph.summary(), straight.graph.summary());
         assert.equal(mixed.parking.size, 0);
         assert.equal(mixed.log.length, sent.length, "nothing is taken twice");
       }),

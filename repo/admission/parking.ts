@@ -37,10 +37,6 @@ export class Parking {
     return this.#parked.size;
   }
 
-  get bytes(): number {
-    return this.#bytes;
-  }
-
   /** Keeps a batch until what it misses has come; a refusal when there is no room, or it was judged too often. */
   park(arrival: Arrival, { batch, missing }: Park): Refusal | undefined {
     const times = (this.#parked.get(arrival)?.times ?? 0) + 1;

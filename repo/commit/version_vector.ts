@@ -5,7 +5,7 @@
  * `vector = count varint | (chain {40} | commits varint)*`, chains ascending.
  */
 
-import { ByteReader, ByteWriter } from "../../src/base/bytes.ts";
+import { type ByteReader, ByteWriter } from "../../src/base/bytes.ts";
 import { chainBytes, readChain } from "./commit.ts";
 
 /** Chain → how many of its commits; chains without commits do not stand in it. */
@@ -38,18 +38,6 @@ export function encodeVector(vector: VersionVector): Uint8Array<ArrayBuffer> {
     writer.varint(vector.get(chain)!);
   }
   return writer.view();
-}
-
-/** Reads a vector that is all of the bytes; `SyntaxError` when they are none. */
-export function decodeVector(bytes: Uint8Array): VersionVector {
-  const reader = new ByteReader(bytes);
-  const vector = readVector(reader);
-  if (!reader.done) {
-    throw new SyntaxError(
-      "Cannot decode vector: there are bytes after its end",
-    );
-  }
-  return vector;
 }
 
 export function readVector(reader: ByteReader): VersionVector {

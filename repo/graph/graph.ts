@@ -328,11 +328,6 @@ export class Graph {
     return this.#namesInOrder = writer.copy();
   }
 
-  digest(): Uint8Array | undefined {
-    const summary = this.summary();
-    return summary && digestOfSummary(this.#genesisId, summary);
-  }
-
   /** The graph as bytes, for a checkpoint. */
   encode(): Uint8Array<ArrayBuffer> {
     const writer = new ByteWriter(16 + this.#chains.size * 96);

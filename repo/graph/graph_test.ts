@@ -148,7 +148,7 @@ Deno.test("a graph survives encoding, heads and clock included", () => {
   const again = Graph.decode(bytes, replica.genesisId);
   assert.deepEqual(again.encode(), bytes);
   assert.deepEqual(again.vector(), graph.vector());
-  assert.deepEqual(again.digest(), graph.digest());
+  assert.deepEqual(again.summary(), graph.summary());
   assert.equal(again.commits, 24);
   assert.equal(compareHlc(again.clock, graph.clock), 0);
   assert.deepEqual(again.parentsForNext("?"), graph.parentsForNext("?"));
@@ -161,15 +161,15 @@ Deno.test("a graph survives encoding, heads and clock included", () => {
 Deno.test("digest() is there once every chain is hashed to its end", () => {
   const graph = new Graph(genesisId);
   const name = nameAt(1);
-  const empty = graph.digest();
+  const empty = graph.summary();
   graph.add(name, { wall: 1, count: 0, parents: [] });
-  assert.equal(graph.digest(), undefined);
+  assert.equal(graph.summary(), undefined);
   assert.ok(graph.idBefore(name, 0));
   assert.equal(graph.idBefore(name, 1), undefined);
   const id = new Uint8Array(32).fill(5);
   graph.setHashed(name, 1, id);
   assert.equal(graph.idBefore(name, 1), id);
-  assert.notDeepEqual(graph.digest(), empty);
+  assert.notDeepEqual(graph.summary(), empty);
   graph.add(name, { wall: 2, count: 0, parents: [] });
   graph.setHashed(name, 2, id);
   graph.setHashed(name, 1, new Uint8Array(32));
@@ -190,17 +190,17 @@ Deno.test("a digest tells which commits are void, whether they came so or became
     graphOf(false, true, true),
   ];
   const became = graphOf(false, true, false);
-  assert.notDeepEqual(became.digest(), came.digest());
+  assert.notDeepEqual(became.summary(), came.summary());
   became.setVoid(name, [2, 1]);
-  assert.deepEqual(became.digest(), came.digest());
+  assert.deepEqual(became.summary(), came.summary());
   assert.deepEqual(became.encode(), came.encode());
-  assert.notDeepEqual(came.digest(), spoken.digest());
+  assert.notDeepEqual(came.summary(), spoken.summary());
   const again = Graph.decode(came.encode(), genesisId);
-  assert.deepEqual(again.digest(), came.digest());
+  assert.deepEqual(again.summary(), came.summary());
   assert.deepEqual([...again.chain(name)!.voids!], [[1, 3]]);
   const other = new Graph(genesisId);
   other.become(came);
-  assert.deepEqual(other.digest(), came.digest());
+  assert.deepEqual(other.summary(), came.summary());
 });
 
 Deno.test("a summary that is asked for between other steps is that of a fresh graph", () => {

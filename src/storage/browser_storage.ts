@@ -4,7 +4,7 @@
  * are prepared, and what can happen to their files, as coded errors.
  */
 
-import type { Storage, StorageUsage } from "./storage.ts";
+import type { Storage } from "./storage.ts";
 import { DatabaseError } from "../base/errors.ts";
 import { storageFailure } from "./failure.ts";
 
@@ -39,8 +39,6 @@ export interface BrowserStorage extends Storage {
   release(folder: string): void;
   /** Calls `onIncident` from now on, at first with what opening found; the result ends it. */
   watch(onIncident: (incident: StorageIncident) => void): () => void;
-  /** Asks the browser; `usage()` gives the last answer. */
-  refresh(): Promise<StorageUsage>;
   /** Gives all handles back, so that the next opening need not wait. */
   close(): Promise<void>;
 }

@@ -198,10 +198,6 @@ class IdbStorage implements BrowserStorage {
     return this.#watch.usage;
   }
 
-  refresh(): Promise<StorageUsage> {
-    return this.#watch.refresh();
-  }
-
   watch(onIncident: (incident: StorageIncident) => void): () => void {
     return this.#watch.listen(onIncident);
   }

@@ -169,10 +169,6 @@ export class OpfsStorage implements BrowserStorage {
     return this.#watch.usage;
   }
 
-  refresh(): Promise<StorageUsage> {
-    return this.#watch.refresh();
-  }
-
   watch(onIncident: (incident: StorageIncident) => void): () => void {
     return this.#watch.listen(onIncident);
   }

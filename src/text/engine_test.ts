@@ -230,7 +230,7 @@ Deno.test("edit() of a text that was opened again reads none of its units, and g
 
 Deno.test("edit() goes on with its document, under its name, after what others write", () => {
   const other = new WorkingText(emptyText);
-  other.typeAs(99);
+  other.doc.clientID = 99;
   const [random, clients] = [seededRandom(6), [5, 6, 7]];
   let state = emptyText;
   for (let i = 0; i < 500; i++) {

@@ -95,12 +95,6 @@ export class WorkingText implements TextView {
     return TextLine.of(this.text, this.#isLinear, pieces.length, pieces);
   }
 
-  /** Goes on under a client. */
-  typeAs(client: number): void {
-    this.doc.clientID = client;
-    this.#given = this.#typed;
-  }
-
   /** Splices it; all places are meant as before the first splice. `after` is the text then, where it is known. */
   splice(splices: readonly TextSplice[], after?: string): void {
     const root = rootOf(this.doc);

@@ -52,7 +52,7 @@ class Writers {
 
   #begin(client: number): WorkingText {
     const working = new WorkingText(this.#state);
-    working.typeAs(client);
+    working.doc.clientID = client;
     return working;
   }
 

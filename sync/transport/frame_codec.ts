@@ -96,7 +96,9 @@ function marked(mark: number, bytes: Uint8Array): Uint8Array {
   return concatBytes(Uint8Array.of(mark), bytes);
 }
 
-function squeezeOf(name: Exclude<CodecName, "none">): Squeeze | undefined {
+function platformCodec(
+  name: Exclude<CodecName, "none">,
+): FrameCodec | undefined {
   const { zlib } = native;
   if (name === "zstd") return zlib?.zstdCompressSync && zstd(zlib);
   if (zlib !== undefined) return deflate(zlib);
@@ -105,19 +107,19 @@ function squeezeOf(name: Exclude<CodecName, "none">): Squeeze | undefined {
 
 const bound = { maxOutputLength: limits.frameBytesMax };
 
-function zstd(zlib: NonNullable<typeof native.zlib>): Squeeze {
+function zstd(zlib: NonNullable<typeof native.zlib>): FrameCodec {
   const params = { [zlib.constants.ZSTD_c_compressionLevel]: 1 };
-  return {
+  return squeezed({
     compress: (bytes) => zlib.zstdCompressSync(bytes, { params }),
     expand: (bytes) => expandedBy(() => zlib.zstdDecompressSync(bytes, bound)),
-  };
+  });
 }
 
-function deflate(zlib: NonNullable<typeof native.zlib>): Squeeze {
-  return {
+function deflate(zlib: NonNullable<typeof native.zlib>): FrameCodec {
+  return squeezed({
     compress: (bytes) => zlib.deflateSync(bytes, { level: 1 }),
     expand: (bytes) => expandedBy(() => zlib.inflateSync(bytes, bound)),
-  };
+  });
 }
 
 /** Plain bytes, not the platform's subclass of them; any failure is foreign bytes. */
@@ -137,7 +139,7 @@ function unreadable(cause: unknown): SyntaxError {
 }
 
 /** Only streams: browsers. */
-const streamed: Squeeze = {
+export const streamed: FrameCodec = squeezed({
   compress: (bytes) =>
     collected(through(bytes, new CompressionStream("deflate")), Infinity),
   expand: (bytes) =>
@@ -147,7 +149,7 @@ const streamed: Squeeze = {
     ).catch((error) => {
       throw unreadable(error);
     }),
-};
+});
 
 function through(
   bytes: Uint8Array,
@@ -178,13 +180,8 @@ const codecs: ReadonlyMap<string, FrameCodec> = codecsOfPlatform();
 function codecsOfPlatform(): Map<string, FrameCodec> {
   const here = new Map([[protocolOf("none"), plain]]);
   for (const name of ["zstd", "deflate"] as const) {
-    const squeeze = squeezeOf(name);
-    if (squeeze) here.set(protocolOf(name), squeezed(squeeze));
+    const codec = platformCodec(name);
+    if (codec) here.set(protocolOf(name), codec);
   }
   return here;
-}
-
-/** The codec that works in streams, for the tests of platforms that have nothing else. */
-export function streamedDeflate(): FrameCodec {
-  return squeezed(streamed);
 }

@@ -30,12 +30,7 @@ export interface Port {
 /** Taken bytes are told in steps of this size, so that small frames cost no answer each. */
 const TAKEN_STEP = 16 * 1024;
 
-/** The wire over one port; the other port is given the same. */
-export function messagePortTransport(port: Port): Transport {
-  return new PortTransport(port);
-}
-
-/** Makes a wire of every port that `open` gives. */
+/** Makes a wire of every port that `open` gives; the other port is given the same. */
 export function messagePortConnector(
   address: string,
   open: () => Port | Promise<Port>,

@@ -8,11 +8,11 @@ import {
   type CodecName,
   codecOf,
   pickProtocol,
-  streamedDeflate,
+  streamed,
 } from "./frame_codec.ts";
 import { FrameLine } from "./frame_line.ts";
 import { memoryConnector, memoryWire } from "./memory_transport.ts";
-import { messagePortTransport } from "./message_port.ts";
+import { messagePortConnector } from "./message_port.ts";
 import { limits } from "../../src/base/limits.ts";
 import { until } from "../../tests/kit/patience.ts";
 import type { Transport } from "./transport.ts";
@@ -58,17 +58,18 @@ suite("memory with delays", () => {
   return Promise.resolve({ near, far, cut, cleanup });
 });
 
-suite("message port", () => {
+suite("message port", async () => {
   const { port1, port2 } = new MessageChannel();
-  const near = messagePortTransport(port1);
-  const far = messagePortTransport(port2);
+  const wireOf = (port: MessagePort) =>
+    messagePortConnector("", () => port).connect(new AbortController().signal);
+  const [near, far] = [await wireOf(port1), await wireOf(port2)];
   const cleanup = () => {
     port1.close();
     port2.close();
     return Promise.resolve();
   };
   // A side that does not listen does not read.
-  return Promise.resolve({ near, far, cleanup, stall: () => {} });
+  return { near, far, cleanup, stall: () => {} };
 });
 
 /** Sockets between which a proxy may stop reading, or go away. */
@@ -337,7 +338,7 @@ Deno.test("every codec gives back what went in, and compresses only what is long
   const codecs = {
     zstd: codecOf("sheaf.1.zstd")!,
     deflate: codecOf("sheaf.1.deflate")!,
-    streamed: streamedDeflate(),
+    streamed,
   };
   for (const codec of Object.values(codecs)) {
     for (const size of [0, 1, 1_023, 1_024, 100_000]) {
@@ -358,7 +359,7 @@ Deno.test("what grows too far, or is no compression, is a SyntaxError", async ()
   const codecs = [
     codecOf("sheaf.1.zstd")!,
     codecOf("sheaf.1.deflate")!,
-    streamedDeflate(),
+    streamed,
   ];
   for (const codec of codecs) {
     const packed = await codec.pack(bomb);

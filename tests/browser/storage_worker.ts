@@ -11,6 +11,7 @@ import type {
   BrowserStorage,
   StorageIncident,
 } from "../../src/storage/browser_storage.ts";
+import type { StorageUsage } from "../../src/storage/storage.ts";
 import * as duel from "./storage_duel.ts";
 import { standingOf } from "../../src/storage/indexeddb_medium.ts";
 import { storageConformance } from "../kit/storage_conformance.ts";
@@ -91,7 +92,11 @@ const questions = {
 
   list: () => opened().list("log").sort(),
   incidents: () => incidents.map(({ code, at }) => ({ code, at })),
-  usage: () => opened().refresh(),
+  /** What it knows, and how much is used as the browser says now. */
+  async usage(): Promise<StorageUsage> {
+    const { usage: usedBytes = 0 } = await navigator.storage.estimate();
+    return { ...opened().usage(), usedBytes };
+  },
 
   /**
    * Appends records of 100 numbered bytes for ever, to a log or to new files by

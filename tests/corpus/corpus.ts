@@ -14,6 +14,7 @@ import {
   type Storage,
 } from "../../mod.ts";
 import { decodeGenesis } from "../../repo/commit/genesis.ts";
+import { digestOfSummary } from "../../repo/graph/graph.ts";
 import { decodeMark } from "../../repo/log/order.ts";
 import { toHex } from "../../src/base/bytes.ts";
 import { replicaOf } from "../../src/db/internals.ts";
@@ -127,7 +128,7 @@ export function saidOf(repo: Repository): Said {
     mode,
     chains: Object.fromEntries(chains.sort(([a], [b]) => a < b ? -1 : 1)),
     heads: heads.map(({ chain, number }) => `${hexOf(chain)}:${number}`),
-    digest: toHex(graph.digest()!),
+    digest: toHex(digestOfSummary(loaded.genesisId, graph.summary()!)),
     order: loaded.order === undefined
       ? null
       : toHex(decodeMark(loaded.order.body, 0).order),

@@ -236,7 +236,7 @@ export class AuthorPlace {
       clock: { wall: graph.clock.wall, count: graph.clock.count },
       commits: graph.commits,
       vector: [...graph.vector()].sort(),
-      digest: toHex(graph.digest()!),
+      digest: toHex(graph.summary()!),
     };
   }
 

@@ -183,6 +183,13 @@ export class ServerPlace {
     for (const wire of this.wires.splice(0)) wire.cut();
   }
 
+  /** How many are connected. */
+  get peers(): number {
+    const count = (kind: HostEvent["kind"]) =>
+      this.events.filter((event) => event.kind === kind).length;
+    return count("accepted") - count("ended");
+  }
+
   /** Faults of the host. */
   get faults(): unknown[] {
     return this.events.flatMap((event) =>

@@ -11,7 +11,7 @@ import { SERVER_REPOSITORY } from "../../server/books.ts";
 import type { Wire } from "../../server/connections.ts";
 import type { LogRecord } from "../../server/log.ts";
 import type { QuarantineEntry } from "../../server/quarantine.ts";
-import { openService, type Service } from "../../server/service.ts";
+import { makeService, Service } from "../../server/service.ts";
 import { noTracing } from "../../server/tracing.ts";
 import { DatabaseError } from "../../src/base/errors.ts";
 import { openDatabase } from "../../src/db/database.ts";
@@ -105,7 +105,8 @@ export class Server extends Actor {
     const { authority, network, plan } = this.stage;
     if (this.#isToRepair) await this.#repair(world);
     if (world.isDead) return;
-    const service = await openService(
+    const service = await makeService(
+      (parts) => new Service(parts),
       {
         storage: this.disk.storage,
         name: "sim",
@@ -123,6 +124,7 @@ export class Server extends Actor {
       },
       world,
       noTracing,
+      () => false,
     );
     if (world.isDead) return;
     this.#service = service;
