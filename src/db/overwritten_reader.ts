@@ -15,8 +15,9 @@ import { copyForReader } from "../schema/reader.ts";
 import type { Item, Value } from "../schema/patch.ts";
 import type { Infer, Schema } from "../schema/schema.ts";
 import type { View } from "../schema/view.ts";
-import type { Replica } from "../../repo/mod.ts";
+import { cellOf, chainHex, type Replica } from "../../repo/mod.ts";
 import type { QueryHooks } from "./engines.ts";
+import { includesOf, itemHistory } from "./history.ts";
 import { throwLater } from "./listeners.ts";
 import type { LocalFile } from "./local_file.ts";
 import type {
@@ -64,14 +65,17 @@ interface LocalSource extends OverwrittenSource {
 }
 
 export class OverwrittenReader {
+  readonly #replica: Replica;
   readonly #source: OverwrittenSource & Partial<LocalSource>;
   readonly #report: (error: unknown) => void;
   readonly #readings = new Map<string, Reading>();
 
   private constructor(
+    replica: Replica,
     source: OverwrittenSource,
     report: (error: unknown) => void,
   ) {
+    this.#replica = replica;
     this.#source = source;
     this.#report = report;
     source.onNews = () => {
@@ -83,7 +87,7 @@ export class OverwrittenReader {
   static async open(parts: ReaderParts): Promise<OverwrittenReader> {
     const { onError: report = throwLater } = parts.hooks;
     const source = parts.overwritten ?? await localSource(parts, report);
-    return new OverwrittenReader(source, report);
+    return new OverwrittenReader(parts.replica, source, report);
   }
 
   /** Tells a listener from now on; the result ends it. */
@@ -143,7 +147,9 @@ export class OverwrittenReader {
     try {
       await Promise.all(
         [...reading.listeners].map(async (listener) => {
-          const shown = edits.map((edit) => shownEdit(reading, edit));
+          const shown = edits.map((edit) =>
+            shownEdit(this.#replica, reading, edit)
+          );
           return await listener(shown, dropped);
         }),
       );
@@ -189,8 +195,9 @@ const noFile: LocalFile = {
 };
 
 function shownEdit(
-  { schema, view }: Place,
-  { ticket: _, ...edit }: ToldEdit,
+  replica: Replica,
+  place: Place,
+  { ticket, ...edit }: ToldEdit,
 ): OverwrittenEdit<unknown> {
   if (edit.kind !== "deleted") {
     // Proof: others have a field, of which both are values.
@@ -199,7 +206,36 @@ function shownEdit(
     return { ...edit, ...copies } as OverwrittenEdit<unknown>;
   }
   // Whoever found it had no schema, perhaps.
-  const item = view.recast(schema.shape, edit.before as Item);
+  const { schema, view } = place;
+  const found = view.recast(schema.shape, edit.before as Item);
+  const item = withTexts(replica, place, found, ticket);
   const before = copyForReader(item, view);
   return { ...edit, kind: "deleted", before, after: undefined };
+}
+
+/** An item with its texts, which no worker puts in order: as the newest own commit had left them. */
+function withTexts(
+  replica: Replica,
+  { schema: { name: collection, shape }, view }: Place,
+  item: Item,
+  ticket: string,
+): Item {
+  const lacks = shape.fields.filter(({ kind, name }) =>
+    kind === "text" && item[name] === undefined
+  );
+  if (lacks.length === 0) return item;
+  const name = { collection, id: item.id };
+  const [, wall, , chain] = JSON.parse(ticket);
+  const own = itemHistory(replica, name).findLast(({ commit, at }) =>
+    at.getTime() === wall && commit.startsWith(chainHex(chain))
+  );
+  const then = own &&
+    cellOf(
+      replica.commits,
+      () => view,
+      includesOf(replica, own.commit),
+      name,
+    )?.item;
+  const texts = lacks.map(({ name }) => [name, then?.[name]]);
+  return Object.freeze({ ...item, ...Object.fromEntries(texts) });
 }

@@ -9,7 +9,7 @@ import type { OverwrittenEdit } from "@sheaf/sheaf/browser";
 import { attempt, tell } from "../state/say.ts";
 import { dayOf, dueWords } from "./days.ts";
 import type { Team } from "./open.ts";
-import { Card, type CardItem } from "./schema.ts";
+import type { CardItem } from "./schema.ts";
 
 /** Tells of cards whose day or column somebody else set, or that are gone. */
 export function tellOfLost(team: Team): void {
@@ -36,7 +36,7 @@ function wordsOf(
   const person = edit.by.user && team.people.get(edit.by.user);
   const name = person ? person.name.split(" ")[0] : "Somebody";
   if (edit.kind === "deleted") {
-    const { title } = asLeft(team, edit);
+    const { title } = edit.before;
     return `${name} deleted “${title}” while you changed it.`;
   }
   const card = team.cards.get(edit.id);
@@ -55,26 +55,11 @@ function wordsOf(
     : undefined;
 }
 
-/**
- * A deleted card as its last own change had left it. A worker tells of it without
- * its texts, which only pages can put in order.
- */
-function asLeft(
-  team: Team,
-  { id, before }: Extract<OverwrittenEdit<CardItem>, { kind: "deleted" }>,
-): CardItem {
-  const mine = team.cards.history(id).findLast(({ user, operations }) =>
-    user === team.me.id && operations.some(({ what }) => what !== "delete")
-  );
-  const then = mine && team.repo.at(mine.commit).collection(Card).get(id);
-  return then ?? before;
-}
-
 function restore(team: Team, edit: OverwrittenEdit<CardItem>): void {
   attempt(() => {
     if (edit.kind === "deleted") {
       // Rules let nobody make a card in another's name.
-      team.cards.create({ ...asLeft(team, edit), by: team.me.id });
+      team.cards.create({ ...edit.before, by: team.me.id });
     } else team.cards.update(edit.id, { [edit.field]: edit.before });
   });
 }
