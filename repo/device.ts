@@ -254,7 +254,7 @@ export class Device {
     // Its owner may not have erased it yet.
     if (loaded.credentials.redactions.means(chain)) this.#parts.redacted();
     this.took(chain, first + from, commits.length - from);
-    this.#changes.fold(loaded, batch, from, patches, address);
+    this.#changes.fold(loaded, { batch, address, from }, patches);
   }
 
   /** Appends a record to the log that is not written here; says where its body starts. */

@@ -35,7 +35,7 @@ export {
 } from "./commit/commit.ts";
 export type { Violation } from "./admission/constraints.ts";
 export type { Door } from "./admission/door.ts";
-export type { Includes, LoggedBatch } from "./history/logged_commits.ts";
+export type { Includes } from "./history/logged_commits.ts";
 export type { ServedOrder } from "./log/served_order.ts";
 export type { LentChain } from "./graph/continuity.ts";
 export type { CommitPlace } from "./refusal/void_commits.ts";

@@ -10,7 +10,7 @@
 
 import { equalBytes } from "../src/base/bytes.ts";
 import { DatabaseError } from "../src/base/errors.ts";
-import { type Batch, decodeCommit } from "./commit/batch.ts";
+import type { Batch } from "./commit/batch.ts";
 import { decodeCertificate } from "./commit/certificate.ts";
 import { type Credential, Credentials } from "./commit/credentials.ts";
 import type { Erasure } from "./commit/redaction.ts";
@@ -32,7 +32,7 @@ import type { ReplicaMeta } from "./checkpoint/replica_meta.ts";
 import type { LoadedReplica } from "./loaded_replica.ts";
 import type { Salvage } from "./repair/salvage.ts";
 import type { Outline } from "./state/outline.ts";
-import { State, type ViewOf } from "./state/state.ts";
+import { foldBatch, State, type ViewOf } from "./state/state.ts";
 import {
   type Cut,
   type LoggedRefusal,
@@ -204,27 +204,14 @@ export class Replay implements RecordVisitor<void> {
     // Who has to start over only needs to hear what else is void.
     if (this.#isStale) return;
     if (this.#voided.isCut(chain, first, address)) return;
-    this.#fold(batch, address, this.#graph);
-  }
-
-  #fold(batch: Batch, address: number, graph: Graph): void {
-    const from = graph.lengthOf(batch.chain) - batch.first;
-    const { chain, first, commits } = batch;
-    const refused: number[] = [];
-    for (let i = from; i < commits.length; i++) {
-      if (commits[i]!.isVoid) continue;
-      if (this.#voided.wasRefused(chain, first + i, address)) {
-        refused.push(first + i);
-        continue;
-      }
-      const { number, patch, origin } = decodeCommit(batch, i, address);
-      const left = this.#isSalvaged
-        ? this.#salvage!.unfolded(batch.chain, number, patch)
-        : patch;
-      this.#into.fold(left, origin);
-    }
-    graph.addBatch(batch);
-    graph.setVoid(chain, refused);
+    const left = this.#voided.withRefused(batch, address);
+    const from = this.#graph.lengthOf(chain) - first;
+    foldBatch(
+      { batch: left, address, from },
+      (...one) => this.#into.fold(...one),
+      this.#isSalvaged ? this.#salvage : undefined,
+    );
+    this.#graph.addBatch(left);
   }
 
   /** Address of the record that begins a group whose end is missing in the log. */

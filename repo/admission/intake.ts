@@ -212,7 +212,7 @@ export class Intake {
       batch.first + from,
       batch.commits.length - from,
     );
-    this.#changes.fold(this.#loaded, batch, from, patches, address);
+    this.#changes.fold(this.#loaded, { batch, address, from }, patches);
   }
 
   /**

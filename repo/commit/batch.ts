@@ -325,6 +325,15 @@ export function batchHead(bytes: Uint8Array): BatchHead {
   return { chain: chainName(bytes, 1), first, count, start: reader.at };
 }
 
+/** A batch that stands in the log. */
+export interface LoggedBatch {
+  readonly batch: Batch;
+  /** Log address of the batch's first byte. */
+  readonly address: number;
+  /** Its commits from here on are new in the log; earlier ones stand in earlier records. */
+  readonly from: number;
+}
+
 export interface DecodedCommit {
   readonly number: number;
   readonly patch: DecodedPatch;

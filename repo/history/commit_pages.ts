@@ -9,10 +9,9 @@
  * what reading the whole log would give.
  */
 
-import { type Batch, patchOf } from "../commit/batch.ts";
+import { type Batch, type LoggedBatch, patchOf } from "../commit/batch.ts";
 import type { Position } from "../commit/commit.ts";
 import type { CommitReader } from "./commit_reader.ts";
-import type { LoggedBatch } from "./logged_commits.ts";
 
 /** So much of the log is read for a page at least. */
 const STRETCH_BYTES = 16 * 1024;

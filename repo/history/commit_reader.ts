@@ -16,12 +16,12 @@ import {
   batchIn,
   type ErasedPayloads,
   hashBatch,
-  withVoid,
+  type LoggedBatch,
 } from "../commit/batch.ts";
 import type { Mode } from "../commit/genesis.ts";
 import type { Graph } from "../graph/graph.ts";
 import type { ItemTouches } from "./item_touches.ts";
-import type { LoggedBatch, LoggedCommits } from "./logged_commits.ts";
+import type { LoggedCommits } from "./logged_commits.ts";
 import type { Log } from "../log/log.ts";
 import { readU32, RECORD_HEADER_BYTES } from "../log/format.ts";
 import type { Cut, VoidCommits } from "../refusal/void_commits.ts";
@@ -93,15 +93,9 @@ export class CommitReader implements LoggedCommits {
     });
   }
 
-  /** The batch at an address, with what was refused of it as void. */
-  withRefused(batch: Batch, address: number, asOf?: number): Batch {
-    const { chain } = batch;
-    const voided = this.#voided;
-    if (!voided.hasRefused(chain)) return batch;
-    return withVoid(
-      batch,
-      (number) => voided.wasRefused(chain, number, address, asOf),
-    );
+  /** As {@linkcode VoidCommits.withRefused} has it. */
+  withRefused(...logged: Parameters<VoidCommits["withRefused"]>): Batch {
+    return this.#voided.withRefused(...logged);
   }
 
   /** Was a commit cut whose batch stands at `address`, or had it been when the log ended at `asOf`? */

@@ -5,16 +5,8 @@
  * Types only.
  */
 
-import type { Batch } from "../commit/batch.ts";
+import type { LoggedBatch } from "../commit/batch.ts";
 import type { Log } from "../log/log.ts";
-
-export interface LoggedBatch {
-  readonly batch: Batch;
-  /** Log address of the batch's first byte. */
-  readonly address: number;
-  /** Its commits from here on are new in the log; earlier ones stand in earlier records. */
-  readonly from: number;
-}
 
 export interface LoggedCommits {
   readonly log: Pick<Log, "records" | "end">;

@@ -12,11 +12,15 @@
  */
 
 import { getOrMake } from "../../src/base/collections.ts";
-import { type Batch, type BatchCommit, patchOf } from "../commit/batch.ts";
+import {
+  type Batch,
+  type BatchCommit,
+  type LoggedBatch,
+  patchOf,
+} from "../commit/batch.ts";
 import type { Position } from "../commit/commit.ts";
 import { Graph } from "../graph/graph.ts";
 import type { CommitReader } from "../history/commit_reader.ts";
-import type { LoggedBatch } from "../history/logged_commits.ts";
 import type { LoadedReplica } from "../loaded_replica.ts";
 import { recordKind } from "../log/format.ts";
 import { foldAnew, Touched } from "./refold.ts";

@@ -26,6 +26,7 @@ import {
   u16,
   u48,
 } from "../../src/base/layout.ts";
+import { type Batch, withVoid } from "../commit/batch.ts";
 import { chainField, type Position } from "../commit/commit.ts";
 import { limits } from "../../src/base/limits.ts";
 import { recordKind } from "../log/format.ts";
@@ -226,6 +227,16 @@ export class VoidCommits {
   ): boolean {
     const mark = this.#marks.get(chain)?.byNumber.get(number);
     return mark !== undefined && address < mark.at && mark.at < asOf;
+  }
+
+  /** The batch at an address, with what was refused of it as void. */
+  withRefused(batch: Batch, address: number, asOf?: number): Batch {
+    const { chain } = batch;
+    if (!this.hasRefused(chain)) return batch;
+    return withVoid(
+      batch,
+      (number) => this.wasRefused(chain, number, address, asOf),
+    );
   }
 
   /** Where a commit stands now that was written at a position; a refused one keeps its last place. */

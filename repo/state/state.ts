@@ -16,7 +16,7 @@ import type { Operation } from "../../src/schema/patch.ts";
 import type { DecodedPatch } from "../../src/schema/patch_codec.ts";
 import type { ItemChange } from "../../src/schema/source.ts";
 import type { View } from "../../src/schema/view.ts";
-import { type Batch, decodeCommit } from "../commit/batch.ts";
+import { decodeCommit, type LoggedBatch } from "../commit/batch.ts";
 import type { Base } from "../checkpoint/base.ts";
 import type { Checkpoint, ViewOf } from "../checkpoint/checkpoint.ts";
 import { Table } from "./table.ts";
@@ -168,15 +168,36 @@ export function publish(changes: Changes): void {
   for (const [table, list] of changes) if (list.length > 0) table.publish(list);
 }
 
+/** Takes what a commit says into cells. */
+type Fold = (patch: DecodedPatch, origin: Origin) => void;
+
+/** What a repair could not connect, and shows already. */
+interface Shown {
+  unfolded(chain: string, number: number, patch: DecodedPatch): DecodedPatch;
+}
+
+/** Folds the commits that count of a batch in the log: the only way from batches to cells. */
+export function foldBatch(
+  { batch, address, from }: LoggedBatch,
+  fold: Fold,
+  salvage?: Shown,
+  patches?: readonly DecodedPatch[],
+): void {
+  const { chain, commits } = batch;
+  for (let i = from; i < commits.length; i++) {
+    if (commits[i]!.isVoid) continue;
+    const commit = decodeCommit(batch, i, address, patches?.[i - from]);
+    const { number, patch, origin } = commit;
+    fold(salvage?.unfolded(chain, number, patch) ?? patch, origin);
+  }
+}
+
 interface Folding {
   readonly items: {
     readonly outline: { fold(patch: DecodedPatch): void } | undefined;
     readonly folded: State | undefined;
   };
-  /** What a repair could not connect, and shows already. */
-  readonly salvage: {
-    unfolded(chain: string, number: number, patch: DecodedPatch): DecodedPatch;
-  } | undefined;
+  readonly salvage: Shown | undefined;
 }
 
 /** What several transactions did, one change per item: told once. */
@@ -197,25 +218,19 @@ export class ChangeList {
     }
   }
 
-  /** Folds the commits of a batch, from index `from` on, whose body stands at a log address. */
+  /** Folds what a batch has beyond what was known, which says `patches`. */
   fold(
     { items, salvage }: Folding,
-    batch: Batch,
-    from: number,
+    logged: LoggedBatch,
     patches: readonly DecodedPatch[],
-    address: number,
   ): void {
     if (items.outline !== undefined) {
       for (const patch of patches) items.outline.fold(patch);
     }
     const state = items.folded;
     if (state === undefined) return;
-    for (let i = from; i < batch.commits.length; i++) {
-      const whole = decodeCommit(batch, i, address, patches[i - from]!);
-      const { number, patch, origin } = whole;
-      const left = salvage?.unfolded(batch.chain, number, patch) ?? patch;
-      this.add(state.foldChanges(left, origin));
-    }
+    const fold: Fold = (...one) => this.add(state.foldChanges(...one));
+    foldBatch(logged, fold, salvage, patches);
   }
 
   publish(): void {
