@@ -131,7 +131,7 @@ Deno.test("a repository under another number on somebody's connection comes in a
   await three.settle();
   const port = place.replica.port();
   three.client.perform(three.client.core.close(port.name));
-  three.client.perform(three.client.core.open(port, undefined));
+  three.client.perform(three.client.core.open(port, three.client.server));
   const all = [writer, two, three];
   await settle(...all);
   await writer.client.place.write("first", "1");

@@ -8,7 +8,7 @@
 
 import { chainBytes } from "../repo/commit/commit.ts";
 import type { RepositoryPort } from "../repo/port.ts";
-import { equalBytes, toHex } from "../src/base/bytes.ts";
+import { equalBytes, readable, toHex } from "../src/base/bytes.ts";
 import { limits } from "../src/base/limits.ts";
 import type { AuditReport, AuditRun } from "./audit.ts";
 import type { EventOf } from "./conversation.ts";
@@ -19,13 +19,12 @@ import {
   epochOf,
   type Evidence,
   isHere,
-  Receipts,
   shown,
   type Taken,
 } from "./receipt.ts";
 import type { Line } from "./line.ts";
 import type { AuditQuery, MessageOf } from "./message.ts";
-import type { ResumeState } from "./resume.ts";
+import type { ServerKnowledge } from "./server_knowledge.ts";
 import type { VersionVector } from "../repo/commit/version_vector.ts";
 import { chainEndsOf, readSummary } from "./summary.ts";
 import {
@@ -38,8 +37,6 @@ import {
 import { isSigned } from "../repo/admission/signature_check.ts";
 
 const NOTHING = new Uint8Array();
-
-type Kept = Pick<ResumeState, "witness" | "proved">;
 
 /** What a receipt came on. */
 interface Way {
@@ -62,20 +59,11 @@ interface Running {
 export class ChannelWatch {
   readonly #line: Line;
   readonly #port: RepositoryPort;
-  readonly #owns: (chain: string) => boolean;
-  /** All that was kept of the last connection, until both sides were found equal. */
-  #kept: Partial<ResumeState> & Kept;
-  readonly #receipts: Receipts;
-  /** Own commits that a receipt or an equal witness covers, as far as that was told. */
-  readonly #told = new Map<string, number>();
+  readonly #server: ServerKnowledge;
   /** The last receipt, until its place was found to be a lie. */
   #receipted: Taken | undefined;
   /** Was it told on this connection that a receipt is missing? */
   #isReceiptMissed = false;
-  /** What the kept summary says, once it was asked for. */
-  #ends: ReturnType<typeof readSummary> | undefined;
-  /** The newest sound witness. */
-  #newest: Witness | undefined;
   /** To be compared as soon as everything here may be shared. */
   #pending: Witness | undefined;
   /** Has the server got or sent something since that may have been new to either side? */
@@ -85,34 +73,22 @@ export class ChannelWatch {
   #running: Running | undefined;
   /** Has the audit work of its own to go on with? */
   #isWorking = false;
-  /** A position that the server gave out and does not know; -1: none. */
-  #suspected = -1;
+  /**
+   * A position at which the server has another order than the one that it gave out:
+   * it has gone back, and on from there perhaps. Its next witness tells. -1: none.
+   */
+  suspected = -1;
   /** Was a difference reported on this connection? */
   #isReported = false;
-  #hasNews = false;
   /** Chains of which a server of another epoch lacks commits that it, or another one, had signed for; and how long they were. */
   #lost: (readonly [chain: string, length: number])[] = [];
   /** Has an audit found commits that one side lacks? Then what is known of the server is wrong. */
   isMissing = false;
 
-  /** @param owns is a chain of this replica? */
-  constructor(
-    line: Line,
-    port: RepositoryPort,
-    resume: ResumeState,
-    owns: (chain: string) => boolean,
-  ) {
+  constructor(line: Line, port: RepositoryPort, server: ServerKnowledge) {
     this.#line = line;
     this.#port = port;
-    this.#owns = owns;
-    this.#kept = resume;
-    this.#receipts = new Receipts(port, owns, resume.receipts);
-    this.#newest = readKept(resume.witness);
-  }
-
-  /** What to keep for the next connection: all that was kept of the last one, until both sides were found equal. */
-  get kept(): Partial<ResumeState> {
-    return { ...this.#kept, receipts: this.#receipts.kept };
+    this.#server = server;
   }
 
   /** The server has commits durably; for own ones it has to give a receipt to who may read. */
@@ -124,7 +100,7 @@ export class ChannelWatch {
     const isSigned = this.#port.mode === "default";
     const own = new Map<string, number>();
     for (const [chain, count] of acked) {
-      if (isSigned && this.#owns(chain)) own.set(chain, count);
+      if (isSigned && this.#server.owns(chain)) own.set(chain, count);
       else this.#tellAcked(chain, count);
     }
     if (way.mayRead && own.size > 0) this.receipt(receipt, own, way, true);
@@ -146,7 +122,7 @@ export class ChannelWatch {
     const { serverMs, moment } = this.#line;
     const nowMs = Math.max(serverMs, moment.nowMs);
     const taken = receipt && (receipt.place ?? told) &&
-      this.#receipts.take(
+      this.#server.receipts.take(
         receipt,
         { epoch, told: told!, nowMs },
         server,
@@ -160,13 +136,12 @@ export class ChannelWatch {
         { epoch: toHex(epoch) },
       );
     }
-    for (const [chain, { count }] of this.#receipts.covered) {
+    for (const [chain, { count }] of this.#server.receipts.covered) {
       this.#tellAcked(chain, count);
     }
-    this.#hasNews = true;
     if ((taken?.named?.size ?? 0) >= limits.receiptChainsMax) return;
     for (const [chain, count] of claimed) {
-      const covered = this.#told.get(chain) ?? 0;
+      const covered = this.#server.confirmed(chain);
       const named = isSent ? covered : taken?.named?.get(chain)?.count ?? 0;
       // Of what was given up, at the end of a chain, a server need not have heard.
       const signed = Math.max(covered, named);
@@ -180,9 +155,10 @@ export class ChannelWatch {
   #checkPlace(epoch: Uint8Array, told: Place | undefined): void {
     if (this.#receipted === undefined) return;
     const { at, evidence } = this.#receipted;
-    const newest = this.#newest && equalBytes(this.#newest.epoch, epoch)
-      ? this.#newest
-      : undefined;
+    const newest =
+      this.#server.newest && equalBytes(this.#server.newest.epoch, epoch)
+        ? this.#server.newest
+        : undefined;
     const isOther = (place: Place | undefined) =>
       place?.position === at.position && !equalBytes(place.order, at.order);
     if (!isOther(told) && !isOther(newest)) return;
@@ -212,8 +188,7 @@ export class ChannelWatch {
   }
 
   #tellAcked(chain: string, count: number): void {
-    if ((this.#told.get(chain) ?? 0) >= count) return;
-    this.#told.set(chain, count);
+    if (!this.#server.acknowledge(chain, count)) return;
     this.#line.tell({ tell: "acked", name: this.#port.name, chain, count });
   }
 
@@ -222,28 +197,21 @@ export class ChannelWatch {
    * with what it signed.
    */
   refused(chain: string, number: number, reason: string): void {
-    if ((this.#told.get(chain) ?? 0) > number) this.#told.set(chain, number);
-    if (!this.#owns(chain)) return;
-    const covered = this.#receipts.covered.get(chain);
+    const server = this.#server;
+    if (!server.owns(chain)) return;
+    const covered = server.receipts.covered.get(chain);
     const isReceipted = covered !== undefined && number < covered.count;
-    void this.provedOf(chain);
-    const end = isReceipted ? covered : this.#ends!.get(chain);
-    const by = isReceipted ? covered.by : this.#kept.proved;
+    const end = isReceipted ? covered : server.provedEnd(chain);
+    const by = isReceipted ? covered.by : server.proved;
     const isDenied = end !== undefined && by !== undefined &&
       number < end.count && isHere(this.#port, chain, end);
-    if (isReceipted) this.#receipts.forget(chain);
+    if (isReceipted) server.receipts.forget(chain);
     if (!isDenied) return;
     this.#incident(
       "receipt-denied",
       `The server takes back what it had signed for: ${reason}`,
       { chain: toHex(chainBytes(chain)), number, reason, receipt: shown(by) },
     );
-  }
-
-  /** How many commits of a chain a true witness proves to have been accepted. */
-  provedOf(chain: string): number {
-    this.#ends ??= readSummary(this.#kept.proved?.summary ?? NOTHING);
-    return this.#ends.get(chain)?.count ?? 0;
   }
 
   /**
@@ -268,7 +236,7 @@ export class ChannelWatch {
       lengths.set(chain, count);
     }
     let by = lengths.size > 0 ? proof : undefined;
-    for (const [chain, one] of this.#receipts.covered) {
+    for (const [chain, one] of this.#server.receipts.covered) {
       if (one.count <= (has.get(chain) ?? 0)) continue;
       by = one.by;
       lengths.set(chain, Math.max(one.count, lengths.get(chain) ?? 0));
@@ -288,14 +256,14 @@ export class ChannelWatch {
     const tell = (chain: string, count: number) => {
       if (count <= (has?.get(chain) ?? Infinity)) this.#tellAcked(chain, count);
     };
-    for (const [chain, { count, by }] of this.#receipts.covered) {
+    for (const [chain, { count, by }] of this.#server.receipts.covered) {
       if (equalBytes(epochOf(by), epoch)) tell(chain, count);
     }
-    const { proved } = this.#kept;
-    const witness = proved && readKept(proved.statement);
+    const { proved } = this.#server;
+    const witness = witnessOf(proved);
     if (witness === undefined || !equalBytes(witness.epoch, epoch)) return;
     for (const [chain, end] of chainEndsOf(proved!.summary)) {
-      if (this.#owns(chain) && isHere(this.#port, chain, end)) {
+      if (this.#server.owns(chain) && isHere(this.#port, chain, end)) {
         tell(chain, end.count);
       }
     }
@@ -311,8 +279,8 @@ export class ChannelWatch {
     epoch: Uint8Array,
     has?: VersionVector,
   ): Evidence | undefined {
-    const { proved } = this.#kept;
-    const witness = proved && readKept(proved.statement);
+    const { proved } = this.#server;
+    const witness = witnessOf(proved);
     if (witness === undefined) return undefined;
     const { summary } = proved!;
     const isOfNow = equalBytes(witness.epoch, epoch);
@@ -335,7 +303,7 @@ export class ChannelWatch {
 
   /** Both sides are the same: what of its own is not there was refused here, and is told as that. */
   #dropOwn(epoch: Uint8Array): void {
-    const others = this.#lost.filter(([chain]) => !this.#owns(chain));
+    const others = this.#lost.filter(([chain]) => !this.#server.owns(chain));
     const isOver = others.length === 0 && this.#lost.length > 0;
     this.#lost = others;
     if (isOver) this.#restoring(0, epoch);
@@ -362,13 +330,6 @@ export class ChannelWatch {
     this.#isStale = true;
   }
 
-  /** Did something happen since the last call that should be kept? */
-  takeNews(): boolean {
-    const hasNews = this.#hasNews;
-    this.#hasNews = false;
-    return hasNews;
-  }
-
   /** Takes a witness; `told`: how far the order was told, and what it is there. */
   witness(
     bytes: Uint8Array,
@@ -378,7 +339,7 @@ export class ChannelWatch {
     },
     server: PeerSession,
   ): void {
-    const before = this.#newest;
+    const before = this.#server.newest;
     const seen = this.#see(bytes, { epoch, told }, server);
     const { name } = this.#port;
     if (seen === undefined) {
@@ -428,40 +389,32 @@ export class ChannelWatch {
     },
     server: PeerSession,
   ): { readonly witness: Witness; readonly order: WitnessOrder } | undefined {
-    const witness = readKept(bytes);
+    const witness = readable(() => decodeWitness(bytes));
     const isSound = witness !== undefined &&
       equalBytes(witness.genesisId, this.#port.genesisId) &&
       equalBytes(witness.epoch, epoch) &&
       equalBytes(witness.issuerKey, server.key) &&
       isSigned(witnessLayout, witness);
     if (!isSound) return undefined;
+    const { newest } = this.#server;
     const isOfNow = told?.position === witness.position;
     const order = isOfNow && !equalBytes(told.order, witness.order)
       ? "server-forked"
-      : this.#newest === undefined
+      : newest === undefined
       ? "sound"
-      : compareWitnesses(this.#newest, witness);
+      : compareWitnesses(newest, witness);
     if (order === "sound") {
-      this.#newest = witness;
+      this.#server.witnessed(witness);
       // Only what was told up to its very position can be compared.
       this.#pending = isOfNow ? witness : undefined;
       this.#isStale = false;
-      this.#kept = { ...this.#kept, witness: witness.bytes };
     }
     return { witness, order };
   }
 
-  /**
-   * The server has another order than the one that it gave out: it has gone back,
-   * and on from there perhaps. Its next witness tells.
-   */
-  suspect(position: number): void {
-    this.#suspected = position;
-  }
-
   #checkSuspicion({ position, commits }: Witness): void {
-    const suspected = this.#suspected;
-    this.#suspected = -1;
+    const suspected = this.suspected;
+    this.suspected = -1;
     if (suspected < 0) return;
     const details = { position, commits, positionBefore: suspected };
     if (position >= suspected) {
@@ -477,11 +430,10 @@ export class ChannelWatch {
     const verdict = this.#compare(server);
     if (verdict === undefined) return;
     if (verdict === "equal") {
-      this.#hasNews = true;
       for (const [chain, count] of this.#port.vector()) {
-        if (this.#owns(chain)) this.#tellAcked(chain, count);
+        if (this.#server.owns(chain)) this.#tellAcked(chain, count);
       }
-      this.#dropOwn(this.#newest!.epoch);
+      this.#dropOwn(this.#server.newest!.epoch);
       const { nowMs: atMs } = this.#line.moment;
       this.#line.tell({ tell: "equal", name: this.#port.name, atMs });
     } else if (!this.#isReported && this.#running === undefined) {
@@ -507,9 +459,7 @@ export class ChannelWatch {
     // No frame takes a longer one: an older proof is better than none.
     if (summary.length <= limits.summaryBytesMax) {
       const proved = { statement: bytes, certificates, summary, path: [] };
-      this.#kept = { witness: bytes, proved };
-      this.#ends = undefined;
-      this.#receipts.settle((chain) => this.provedOf(chain));
+      this.#server.prove(proved);
     }
     return "equal";
   }
@@ -577,8 +527,8 @@ export class ChannelWatch {
     // What a server signed for, and lost behind a cursor that still stands, is told by vector.
     const isLost = report.commits.every(({ chain, from, how }) =>
       how === "extra" &&
-      (from < this.provedOf(chain) ||
-        from < (this.#receipts.covered.get(chain)?.count ?? 0))
+      (from < this.#server.provedOf(chain) ||
+        from < (this.#server.receipts.covered.get(chain)?.count ?? 0))
     );
     if (first && isLost) return;
     this.#incident("desync", describe(report), {
@@ -613,11 +563,6 @@ function isIn(summary: Uint8Array, has: VersionVector): boolean {
   );
 }
 
-function readKept(bytes: Uint8Array): Witness | undefined {
-  try {
-    return decodeWitness(bytes);
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
+function witnessOf(proved: Evidence | undefined): Witness | undefined {
+  return proved && readable(() => decodeWitness(proved.statement));
 }

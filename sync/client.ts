@@ -16,6 +16,7 @@ import { SyncChannel } from "./client_channel.ts";
 import type { ConversationEvent, EventOf } from "./conversation.ts";
 import type { Prover } from "./proof.ts";
 import { Driver } from "./driver.ts";
+import { ServerKnowledge } from "./server_knowledge.ts";
 import {
   type ClientStatus,
   Notifier,
@@ -43,8 +44,6 @@ export interface SyncClientOptions {
   prover(renew: boolean, signal: AbortSignal): Promise<Prover>;
   /** Hears how far the server's clock is ahead of `world`'s, in milliseconds: commits are dated by it. */
   follow?(clockOffsetMs: number): void;
-  /** Keeps what is known of the server, at most once a second and at the end. */
-  keepResume?(name: string, bytes: Uint8Array): void;
   /** Is there no memory for more? */
   isFull?(): boolean;
   /** Sees every frame that comes or goes, for an inspector. */
@@ -103,18 +102,23 @@ export class SyncClient {
     return this.#notifier.subscribe(listener);
   }
 
-  /** A repository joins, with what was kept of it when it was last here. */
-  add(port: RepositoryPort, resume?: Uint8Array): SyncChannel {
+  /** A repository joins, with what is known of its server, or was kept of that. */
+  add(
+    port: RepositoryPort,
+    known?: ServerKnowledge | Uint8Array,
+  ): SyncChannel {
     this.remove(port.name);
-    const { world, keepResume } = this.#options;
+    const { world } = this.#options;
+    const server = known instanceof ServerKnowledge
+      ? known
+      : ServerKnowledge.read(port, known);
     const channel = new SyncChannel({
       port,
-      resume,
+      server,
       world,
       client: () => this.#status,
       clockOffsetMs: () => this.#clockOffsetMs,
       login: () => this.#login(),
-      keep: keepResume?.bind(this.#options),
     });
     this.#channels.set(port.name, channel);
     if (this.#clockIncident) channel.incident(this.#clockIncident);
@@ -122,11 +126,10 @@ export class SyncClient {
     return channel;
   }
 
-  /** A repository leaves; gives what to keep of it. */
-  remove(name: string): Uint8Array | undefined {
-    const channel = this.#channels.get(name);
+  /** A repository leaves. */
+  remove(name: string): void {
+    this.#channels.get(name)?.close();
     this.#channels.delete(name);
-    return channel?.close();
   }
 
   /** Somebody wants it now: also where it had given up, and before a server's `goodbye` is over. */

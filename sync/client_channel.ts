@@ -12,7 +12,6 @@ import { DatabaseError } from "../src/base/errors.ts";
 import { limits } from "../src/base/limits.ts";
 import type { World } from "../src/base/world.ts";
 import { backoffMs } from "./backoff.ts";
-import { ChannelKnowledge } from "./channel_knowledge.ts";
 import { auditOf, type ChannelAudit, IncidentList } from "./client_report.ts";
 import {
   type ConversationEvent,
@@ -22,6 +21,7 @@ import {
 import type { Driver } from "./driver.ts";
 import { lateAudit } from "./late_audit.ts";
 import { Others, type PresentPeer } from "./presence.ts";
+import type { ServerKnowledge } from "./server_knowledge.ts";
 import {
   type ChannelStatus,
   type ClientStatus,
@@ -31,6 +31,7 @@ import {
   type SyncReason,
 } from "./status.ts";
 import type { ClientConversation } from "./client_conversation.ts";
+import { UnsentCount } from "./unsent.ts";
 
 /** Events that belong to one repository. */
 export type ChannelEvent = Extract<
@@ -41,17 +42,13 @@ export type ChannelEvent = Extract<
 /** What a channel works with. */
 export interface SyncChannelParts {
   readonly port: RepositoryPort;
-  readonly resume?: Uint8Array | undefined;
+  readonly server: ServerKnowledge;
   readonly world: World;
   /** How the connection fares. */
   readonly client: () => ClientStatus;
   readonly clockOffsetMs: () => number | undefined;
   /** The server wants a new certificate. */
   readonly login: () => void;
-  /** Keeps what is known of the server. */
-  readonly keep?:
-    | ((name: RepositoryName, bytes: Uint8Array) => void)
-    | undefined;
 }
 
 /** After these the channel is opened again on the same connection. */
@@ -72,7 +69,9 @@ export class SyncChannel {
   readonly #parts: SyncChannelParts;
   readonly #notifier = new Notifier();
   readonly #others = new Others();
-  readonly #knowledge: ChannelKnowledge;
+  /** What is known of the server; it outlives the channel. */
+  readonly server: ServerKnowledge;
+  readonly #unsent: UnsentCount;
   readonly #endShareable: () => void;
   #driver: Driver<ClientConversation> | undefined;
   #phase: Phase = "closed";
@@ -92,13 +91,10 @@ export class SyncChannel {
 
   constructor(parts: SyncChannelParts) {
     this.#parts = parts;
-    const { port, world } = parts;
-    this.#knowledge = new ChannelKnowledge({
-      ...parts,
-      lives: () => this.#incidents.lives,
-      due: () => this.changed(),
-    });
-    this.#incidents = new IncidentList(world, this.#knowledge.state?.lives);
+    const { port, world, server } = parts;
+    this.server = server;
+    this.#unsent = new UnsentCount(port, server, world, () => this.changed());
+    this.#incidents = new IncidentList(world, server);
     this.#endShareable = port.onShareable(() => {
       const { name } = port;
       const driver = this.#driver;
@@ -128,17 +124,7 @@ export class SyncChannel {
 
   /** How many commits of a chain the server is known to have durably. */
   acknowledged(chain: string): number {
-    return this.#knowledge.acknowledged(chain);
-  }
-
-  /** Own log address up to which the server has everything. */
-  get known(): number {
-    return this.#knowledge.known;
-  }
-
-  /** What lets another connection go on from here. */
-  resume(): Uint8Array | undefined {
-    return this.#knowledge.bytes();
+    return this.server.acknowledged(chain);
   }
 
   /** Compares with the server now; rejects with `unreachable` without a live channel. */
@@ -200,10 +186,11 @@ export class SyncChannel {
     this.#reason = undefined;
     this.#cancelOpen?.();
     this.#cancelOpen = undefined;
-    const { state } = this.#knowledge;
-    this.#knowledge.attach(driver);
     // A conversation that was declined still knows it: it begins anew.
-    driver.run((core) => [...core.close(port.name), ...core.open(port, state)]);
+    driver.run((core) => [
+      ...core.close(port.name),
+      ...core.open(port, this.server),
+    ]);
     this.changed();
   }
 
@@ -216,7 +203,6 @@ export class SyncChannel {
 
   /** The connection is gone. */
   lost(): void {
-    this.#knowledge.attach(undefined);
     this.#driver = undefined;
     this.#phase = "closed";
     this.#reason = undefined;
@@ -237,7 +223,6 @@ export class SyncChannel {
   #hear(event: ChannelEvent): void {
     switch (event.tell) {
       case "opened":
-        this.#knowledge.noteOpened(event.epoch);
         return this.#opened(event);
       case "declined":
         return this.#declined(event.code, event.detail);
@@ -249,10 +234,6 @@ export class SyncChannel {
         return;
       case "live":
         return this.#live();
-      case "acked":
-        return this.#knowledge.noteAcked(event.chain, event.count);
-      case "resume":
-        return this.#knowledge.keepSoon();
       case "refused":
         return this.#refused(event);
       case "equal":
@@ -281,10 +262,7 @@ export class SyncChannel {
   ): void {
     this.#phase = "catching-up";
     const mayRead = (given & rights.read) !== 0;
-    if (mayRead) {
-      this.#incidents.noteEpoch(epoch);
-      this.#knowledge.keepSoon();
-    }
+    if (mayRead) this.#incidents.noteEpoch(epoch);
     this.#enforced = mayRead ? Object.freeze(enforced) : undefined;
     this.#reason = mayRead ? undefined : (given & rights.restore) !== 0
       ? {
@@ -304,7 +282,6 @@ export class SyncChannel {
     this.#declines = 0;
     this.#phase = "live";
     this.#progress = undefined;
-    this.#knowledge.keepSoon();
   }
 
   #declined(code: string, message: string): void {
@@ -322,8 +299,7 @@ export class SyncChannel {
   }
 
   #refused(event: Extract<ChannelEvent, { tell: "refused" }>): void {
-    this.#knowledge.noteRefused(event.chain, event.number);
-    if (event.then === "void") this.#knowledge.noteReissued();
+    if (event.then === "void") this.#unsent.noteReissued();
     if (event.then === "login") this.#parts.login();
   }
 
@@ -344,7 +320,7 @@ export class SyncChannel {
     return {
       state,
       reason,
-      unsent: this.#knowledge.unsent(this.#isOpen()),
+      unsent: this.#unsent.look(this.#isOpen()),
       progress: this.#progress,
       equalAt: this.#equalAt,
       enforced: this.#enforced,
@@ -371,13 +347,11 @@ export class SyncChannel {
     };
   }
 
-  /** Ends it; gives what to resume from. */
-  close(): Uint8Array | undefined {
-    if (this.#isClosed) return undefined;
-    const bytes = this.resume();
+  /** Ends it. */
+  close(): void {
+    if (this.#isClosed) return;
     const driver = this.#driver;
-    this.#knowledge.attach(undefined);
-    this.#knowledge.close();
+    this.#unsent.close();
     this.#driver = undefined;
     driver?.run((core) => core.close(this.name));
     this.#isClosed = true;
@@ -386,6 +360,5 @@ export class SyncChannel {
     this.#others.clear();
     this.#failAudit("The repository was closed during the audit");
     this.changed();
-    return bytes;
   }
 }

@@ -11,7 +11,6 @@
 
 import type { RepositoryName } from "../repo/commit/genesis.ts";
 import type { RepositoryPort } from "../repo/port.ts";
-import { sessionKeyOf } from "../repo/commit/commit.ts";
 import type { Signature } from "../crypto/signature.ts";
 import { equalBytes, readable } from "../src/base/bytes.ts";
 import { limits } from "../src/base/limits.ts";
@@ -36,7 +35,7 @@ import {
   signaturesOfProof,
 } from "./proof.ts";
 import { PartBudget, SendWindow } from "./window.ts";
-import type { ResumeState } from "./resume.ts";
+import type { ServerKnowledge } from "./server_knowledge.ts";
 
 /** A server may not ask to be left alone for longer, nor be asked more often. */
 const HEARTBEAT_MS_MIN = 1_000;
@@ -317,14 +316,14 @@ export class ClientConversation {
   }
 
   /** Opens a channel, now or when the server has proved itself; again, where it was declined. */
-  open(port: RepositoryPort, resume?: ResumeState): Output[] {
+  open(port: RepositoryPort, server: ServerKnowledge): Output[] {
     return this.#run(undefined, () => {
       const before = this.#byName.get(port.name);
       if (before !== undefined && !before.isDeclined) return;
       const line = this.#line;
       const budget = this.#budget;
       const options = this.#options;
-      const parts = { line, port, options, budget, resume };
+      const parts = { line, port, options, budget, server };
       const channel = new ClientChannel(parts);
       this.#byName.set(port.name, channel);
       this.#checkServer(channel);
@@ -375,27 +374,7 @@ export class ClientConversation {
     return this.#run(undefined, () => this.#byName.get(name)?.audit());
   }
 
-  /** Has everything of a repository been acknowledged, and is nothing on its way? */
-  isQuiet(name: RepositoryName): boolean {
-    return this.#byName.get(name)?.isQuiet ?? false;
-  }
-
-  /** How many commits of a chain the server is known to have, durably: at least so many. */
-  serverHas(name: RepositoryName, chain: string): number {
-    return this.#byName.get(name)?.serverHas(chain) ?? 0;
-  }
-
-  /** Is a chain of this session? */
-  owns(chain: string): boolean {
-    return equalBytes(sessionKeyOf(chain), this.#options.session.publicKey);
-  }
-
-  /** What to keep of a repository's channel now. */
-  resumeState(name: RepositoryName): ResumeState | undefined {
-    return this.#byName.get(name)?.resumeState();
-  }
-
-  /** The transport is gone: frees what is half received. What to keep can still be asked for. */
+  /** The transport is gone: frees what is half received. */
   end(): void {
     this.#line.close("lost", "The wire is gone");
     for (const channel of this.#byName.values()) channel.end();

@@ -7,7 +7,7 @@ import type { World } from "../src/base/world.ts";
 import type { JsonValue } from "../src/schema/mod.ts";
 import type { AuditReport } from "./audit.ts";
 import type { EventOf } from "./conversation.ts";
-import { type Lives, noLives } from "./resume.ts";
+import type { ServerKnowledge } from "./server_knowledge.ts";
 import type { Incident } from "./status.ts";
 
 /** What an audit found, for an app. */
@@ -23,22 +23,20 @@ export interface ChannelAudit {
 /** The incidents of one repository, over connections that come and go: the newest, as many as are kept. */
 export class IncidentList {
   readonly #world: Pick<World, "now">;
-  #lives: Lives;
+  readonly #server: Pick<ServerKnowledge, "lives">;
   /** What was told of two logs. */
   #told: Readonly<Record<string, JsonValue>> | undefined;
   /** The same array until it changes. */
   list: readonly Incident[] = Object.freeze([]);
 
-  /** @param lives that were seen before: where two logs were found that are not the same yet, that is told again */
-  constructor(world: Pick<World, "now">, lives: Lives = noLives) {
+  /** Where two logs were found that are not the same yet, that is told again. */
+  constructor(
+    world: Pick<World, "now">,
+    server: Pick<ServerKnowledge, "lives">,
+  ) {
     this.#world = world;
-    this.#lives = lives;
+    this.#server = server;
     this.#tellFork();
-  }
-
-  /** Which lives the server's log had. */
-  get lives(): Lives {
-    return this.#lives;
   }
 
   /** Adds what a conversation tells of. */
@@ -57,22 +55,22 @@ export class IncidentList {
    * goes on that had ended, there are two logs.
    */
   noteEpoch(epoch: Uint8Array): void {
-    const { epochs } = this.#lives;
+    const { epochs, fork: before } = this.#server.lives;
     const other = epochs.at(-1);
     if (other !== undefined && equalBytes(other, epoch)) return;
     const others = epochs.filter((one) => !equalBytes(one, epoch));
     const isBack = others.length < epochs.length;
     const fork = isBack && other !== undefined
       ? { other, atMs: this.#world.now() }
-      : this.#lives.fork;
+      : before;
     const newest = [...others, epoch].slice(-limits.epochsMax);
-    this.#lives = { epochs: newest, fork };
+    this.#server.lives = { epochs: newest, fork };
     if (isBack) this.#tellFork();
   }
 
   /** Told once: between two servers a client may come and go very often. */
   #tellFork(): void {
-    const { epochs, fork } = this.#lives;
+    const { epochs, fork } = this.#server.lives;
     const [epoch] = epochs.slice(-1);
     const isTold = this.list.some(({ details }) => details === this.#told);
     if (fork === undefined || epoch === undefined || isTold) return;
@@ -87,7 +85,7 @@ export class IncidentList {
 
   /** This server has all that is here, and the other way round: what one of two lacked is back. */
   settle(): void {
-    this.#lives = { ...this.#lives, fork: undefined };
+    this.#server.lives = { ...this.#server.lives, fork: undefined };
   }
 
   /** A server of another epoch lacks so many commits that a witness proves: there is one such incident, until it lacks none. */

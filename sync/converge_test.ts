@@ -125,7 +125,7 @@ async function heal(
       [],
       why,
     );
-    assert.ok(talk!.client.core.isQuiet(port.name), why);
+    assert.ok(talk!.client.server.isQuiet, why);
     assert.ok(talk!.client.told("equal").length > 0, why);
     talk!.end();
   }

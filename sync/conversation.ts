@@ -16,7 +16,6 @@ import type { AuditReport } from "./audit.ts";
 import type { LogOrder } from "./order_teller.ts";
 import type { MessageOf } from "./message.ts";
 import type { PeerSession, Prover, ServerProver } from "./proof.ts";
-import type { ResumeState } from "./resume.ts";
 import type { PartBudget } from "./window.ts";
 import type { Incident } from "./status.ts";
 import type { Broadcast } from "./broadcast.ts";
@@ -107,8 +106,6 @@ interface Events {
   readonly acked: Named & { readonly chain: string; readonly count: number };
   /** C: there is (`false`) or is not (`true`) something that the server has not acknowledged. */
   readonly quiet: Named & { readonly quiet: boolean };
-  /** C: keep this (`encodeResume`) in the repository's folder, lazily: an older one is sound too. */
-  readonly resume: Named & { readonly state: ResumeState };
   /** C: the server refused `count` commits of a batch, from `number` on. */
   readonly refused: Named & Refused & { readonly then: FollowUp };
   /** S: a batch of this client was refused; returns nothing: keeping it was asked of `keeps`. */

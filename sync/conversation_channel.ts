@@ -7,7 +7,6 @@
  */
 
 import { decodeCertificate } from "../repo/commit/certificate.ts";
-import { sessionKeyOf } from "../repo/commit/commit.ts";
 import type { RepositoryName } from "../repo/commit/genesis.ts";
 import type { RepositoryPort } from "../repo/port.ts";
 import { signatureOf } from "../repo/admission/signature_check.ts";
@@ -23,7 +22,8 @@ import type { Line } from "./line.ts";
 import type { MessageOf, ServerWord } from "./message.ts";
 import { isAmong, Outbox } from "./outbox.ts";
 import { receiptIn, receiptLayout } from "./receipt.ts";
-import { emptyResume, type ResumeState, usableCursor } from "./resume.ts";
+import { usableCursor } from "./resume.ts";
+import type { ServerKnowledge } from "./server_knowledge.ts";
 import { Upload } from "./upload.ts";
 import type { PartBudget } from "./window.ts";
 import { witnessLayout } from "./witness.ts";
@@ -43,7 +43,7 @@ export interface ClientChannelParts {
   readonly port: RepositoryPort;
   readonly options: ClientOptions;
   readonly budget: PartBudget;
-  readonly resume: ResumeState | undefined;
+  readonly server: ServerKnowledge;
 }
 
 /** What an open channel consists of. */
@@ -59,7 +59,6 @@ export class ClientChannel {
   readonly #parts: ClientChannelParts;
   readonly #watch: ChannelWatch;
   readonly #doubts: Doubts;
-  #resume: ResumeState;
   /** 0 while it is not open and not opening. */
   #channel = 0;
   #ways: Ways | undefined;
@@ -75,13 +74,11 @@ export class ClientChannel {
   #flushMs = Infinity;
 
   constructor(parts: ClientChannelParts) {
-    const { port, resume } = parts;
-    const fits = resume !== undefined &&
-      equalBytes(resume.genesisId, port.genesisId);
+    const { line, port, server, options } = parts;
     this.#parts = parts;
-    this.#resume = fits ? resume : emptyResume(port.genesisId);
-    const owns = (chain: string) => this.#owns(chain);
-    this.#watch = new ChannelWatch(parts.line, port, this.#resume, owns);
+    server.connected(options.session.publicKey);
+    this.#watch = new ChannelWatch(line, port, server);
+    const owns = (chain: string) => server.owns(chain);
     this.#doubts = new Doubts(port, owns, () => this.#again(0, true));
   }
 
@@ -114,26 +111,15 @@ export class ClientChannel {
     );
   }
 
-  /** Has everything been acknowledged, and is nothing on its way? */
-  get isQuiet(): boolean {
-    return this.#ways !== undefined && this.#ways.up.isQuiet &&
-      this.#ways.down.isQuiet;
-  }
-
   /** Bytes for which the server owes an acknowledgement; `undefined` where it owes none. */
   get unanswered(): number | undefined {
     return this.#ways?.up.unanswered;
   }
 
-  /** How many commits of a chain the server is known to have, durably. */
-  serverHas(chain: string): number {
-    return this.#ways?.up.outbox.countOf(chain) ?? 0;
-  }
-
   /** Opens it under a number; false when that takes a vector, which may not go out yet. */
   open(channel: number, mayTellVector: boolean): boolean {
-    const { line, port } = this.#parts;
-    const kept = usableCursor(this.#resume, port);
+    const { line, port, server } = this.#parts;
+    const kept = usableCursor(server.place, port);
     const cursor = this.#needsVector ? undefined : kept;
     if (cursor === undefined && !mayTellVector) return false;
     const vector = cursor === undefined ? this.#doubts.vector() : undefined;
@@ -257,12 +243,12 @@ export class ClientChannel {
   }
 
   #opened(message: MessageOf<"opened">): void {
-    const { line } = this.#parts;
+    const { line, server } = this.#parts;
     const { epoch, vector, rights: given, enforced } = message;
     if (this.#ways !== undefined || this.#started === undefined) {
       return line.fail("bad-message", "It is open already");
     }
-    const { cursor } = this.#resume;
+    const { cursor } = server.place;
     const isOfCursor = this.#started === "cursor" && cursor !== undefined &&
       equalBytes(cursor.epoch, epoch);
     if (vector === undefined && !isOfCursor) {
@@ -271,7 +257,7 @@ export class ClientChannel {
     const mayRead = (given & rights.read) !== 0;
     if (vector && mayRead && this.#doubts.ofVector(vector)) return;
     if (this.#started === "cursor" && vector !== undefined && mayRead) {
-      if (isOfCursor) this.#watch.suspect(cursor.position);
+      if (isOfCursor) this.#watch.suspected = cursor.position;
       const vector = this.#doubts.vector();
       line.send({ is: "vector", channel: this.#channel, vector });
     }
@@ -285,24 +271,26 @@ export class ClientChannel {
     { vector, rights: given, epoch, commits }: MessageOf<"opened">,
     mayRead: boolean,
   ): void {
-    const { line, port, budget, options } = this.#parts;
+    const { line, port, budget, options, server } = this.#parts;
     const { canRenew = true, session } = options;
     const skipped = new Set<string>();
     const restores = (given & rights.restore) !== 0;
     const mayBring = (chain: string) =>
-      mayRead || this.#owns(chain) ||
-      restores && this.#watch.provedOf(chain) > 0;
+      mayRead || server.owns(chain) ||
+      restores && server.provedOf(chain) > 0;
     const wants = (chain: string) => !skipped.has(chain) && mayBring(chain);
     const stands = vector === undefined;
+    server.opened(epoch, vector && this.#doubts.servedOf(vector));
+    const { uploadedTo, cursor } = server.place;
     const outbox = new Outbox({
       port,
-      from: stands ? this.#resume.uploadedTo : 0,
-      ...(vector && { has: this.#doubts.servedOf(vector) }),
+      from: stands ? uploadedTo : 0,
+      has: server.has,
       credentials: !stands && (mayRead || restores),
       wants,
       shows: vector !== undefined,
-      cuts: (chain) => !this.#owns(chain),
-      provedOf: (chain) => this.#watch.provedOf(chain),
+      cuts: (chain) => !server.owns(chain),
+      provedOf: (chain) => server.provedOf(chain),
       knows: (credential) => isAmong(session.certificates, credential),
       peerMs: () => line.serverMs,
     });
@@ -313,6 +301,7 @@ export class ClientChannel {
       outbox,
       doubts: this.#doubts,
       watch: this.#watch,
+      server,
       canRenew,
       isResynchronised: this.#isResynchronised,
     }, skipped);
@@ -325,14 +314,9 @@ export class ClientChannel {
       total: stands
         ? Math.max(0, commits - port.commits)
         : lackingOf(port, vector),
-      place: stands ? this.#resume.cursor : undefined,
+      place: stands ? cursor : undefined,
     });
     this.#ways = { up, down, epoch, rights: given };
-  }
-
-  #owns(chain: string): boolean {
-    const { session } = this.#parts.options;
-    return equalBytes(sessionKeyOf(chain), session.publicKey);
   }
 
   #acked(
@@ -356,11 +340,12 @@ export class ClientChannel {
   ): void {
     down.live(message);
     const { receipt } = message;
+    const { port, server: known } = this.#parts;
     const isVector = !this.#isLive && this.#started === "vector";
     if (isVector || receipt !== undefined) {
       const claimed = new Map<string, number>();
-      for (const chain of this.#parts.port.vector().keys()) {
-        const count = this.#owns(chain) ? up.outbox.countOf(chain) : 0;
+      for (const chain of port.vector().keys()) {
+        const count = known.owns(chain) ? up.outbox.countOf(chain) : 0;
         if (count > 0) claimed.set(chain, count);
       }
       this.#watch.receipt(receipt, claimed, { epoch, down, server });
@@ -403,8 +388,9 @@ export class ClientChannel {
 
   /** Ends what is open, and keeps what is needed to go on. */
   #rest(opensMs: number): void {
-    this.#resume = this.resumeState();
+    this.#note();
     this.#ways?.down.end();
+    this.#parts.server.closed();
     this.#watch.closed();
     this.#ways = this.#started = undefined;
     this.#channel = 0;
@@ -429,17 +415,14 @@ export class ClientChannel {
     const isMissing = ways.down.isMissing || this.#watch.isMissing;
     if (isMissing && !this.#isResynchronised) return this.#resynchronise();
     if (ways.up.mayTakeMore) return this.#again(0, true);
-    this.#watch.checkLost(ways.epoch, (chain) => this.serverHas(chain));
+    this.#watch.checkLost(ways.epoch, (chain) => ways.up.outbox.countOf(chain));
     if (ways.up.isQuiet && ways.down.isQuiet) this.#watch.compare(server);
-    if (!this.#watch.takeNews()) return;
-    const state = this.resumeState();
-    this.#parts.line.tell({ tell: "resume", name: this.name, state });
   }
 
   /** Everything that could be sent was: looks at what that makes known. */
   rest(server: PeerSession | undefined): void {
     if (server !== undefined) this.#look(server);
-    const quiet = this.isQuiet;
+    const quiet = this.#note();
     if (quiet === this.#wasQuiet) return;
     this.#wasQuiet = quiet;
     const mayBoth = rights.read | rights.write;
@@ -449,15 +432,20 @@ export class ClientChannel {
     this.#parts.line.tell({ tell: "quiet", name: this.name, quiet });
   }
 
-  /** What to keep for the next connection. */
-  resumeState(): ResumeState {
-    const ways = this.#ways;
-    const kept = { ...this.#resume, ...this.#watch.kept };
-    if (ways === undefined || (ways.rights & rights.read) === 0) return kept;
-    const { epoch, down: { place }, up: { uploadedTo } } = ways;
-    const { commits } = this.#parts.port;
-    const cursor = place && { epoch, ...place };
-    return { ...kept, cursor, uploadedTo, commits };
+  /** Notes how far both sides have come; true where nothing is on its way. */
+  #note(): boolean {
+    if (this.#ways === undefined) return false;
+    const { server, port: { commits } } = this.#parts;
+    const { epoch, down, up, rights: given } = this.#ways;
+    const { uploadedTo } = up;
+    const cursor = down.place && { epoch, ...down.place };
+    const isQuiet = up.isQuiet && down.isQuiet;
+    const mayRead = (given & rights.read) !== 0;
+    server.reached(
+      mayRead ? { cursor, uploadedTo, commits } : undefined,
+      isQuiet,
+    );
+    return isQuiet;
   }
 
   /** Sends one frame of what the server lacks; false when there is nothing to send now. */
@@ -494,12 +482,15 @@ export class ClientChannel {
   /** The conversation is over: frees what is half received. */
   end(): void {
     this.#rest(Infinity);
+    this.#parts.server.disconnected();
   }
 
   /** Closes it: tells the server where there is one to tell. */
   close(): void {
     const channel = this.#channel;
     if (channel !== 0) this.#parts.line.send({ is: "close", channel });
+    this.#note();
+    this.#parts.server.keep();
     this.#rest(Infinity);
   }
 }

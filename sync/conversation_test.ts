@@ -61,7 +61,7 @@ Deno.test("a conversation makes both sides equal, says so, and is quiet then", a
   assert.ok(both.client.told("equal").length > 0, "a moment of equality");
   assert.deepEqual(both.client.told("incident"), []);
   assert.deepEqual(both.client.told("quiet").at(-1)?.quiet, true);
-  assert.ok(both.client.core.isQuiet(place.replica.port().name));
+  assert.ok(both.client.server.isQuiet);
   both.end();
 });
 
@@ -121,7 +121,7 @@ Deno.test("a server says neither that it took a commit nor what it is before it 
   assert.equal(serving.place.text("a"), "1", "it came");
   assert.ok(storage.waiting > 0);
   assert.deepEqual(own.client.told("acked"), []);
-  assert.ok(!own.client.core.isQuiet(place.replica.port().name));
+  assert.ok(!own.client.server.isQuiet);
   assert.equal(other.text("a"), undefined);
   storage.isSlow = false;
   storage.finish();
@@ -231,7 +231,7 @@ Deno.test("a thousand offline edits on both sides take two round trips", async (
   assert.equal(second.flights, 2);
   assertSame(place, serving.place);
   await second.settle();
-  assert.ok(second.client.core.isQuiet(place.replica.port().name));
+  assert.ok(second.client.server.isQuiet);
   second.end();
 });
 

@@ -142,7 +142,7 @@ Deno.test("a client leaves a server when a repository joins that knows of its se
   await place.replica.durable();
   await talk.settle();
   equal(client.ended, undefined);
-  client.perform(client.core.open(port));
+  client.perform(client.core.open(port, client.server));
   equal(client.ended!.code, "forbidden");
   talk.end();
 });

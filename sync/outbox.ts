@@ -14,7 +14,6 @@ import type {
   RepositoryPort,
   SeamOf,
 } from "../repo/port.ts";
-import type { VersionVector } from "../repo/commit/version_vector.ts";
 import { equalBytes, toHex } from "../src/base/bytes.ts";
 import { limits } from "../src/base/limits.ts";
 import type { MessageOf, WireRecord } from "./message.ts";
@@ -63,8 +62,8 @@ export interface OutboxOptions {
   readonly port: RepositoryPort;
   /** Log address from which on the peer may lack something. */
   readonly from: number;
-  /** What the peer is known to have. */
-  readonly has?: VersionVector;
+  /** What the peer is known to have; noted in there. */
+  readonly has?: Map<string, number>;
   /** Send all certificates and revocations first. */
   readonly credentials: boolean;
   /** Which chains are sent at all; default: all. */
@@ -119,7 +118,7 @@ export class Outbox {
   constructor({ has, ...options }: OutboxOptions) {
     this.#options = options;
     this.#port = options.port;
-    this.#has = new Map(has);
+    this.#has = has ?? new Map();
     this.#position = options.from;
     this.#credentials = options.credentials ? options.port.credentials() : [];
     this.#credentialsTo = options.credentials ? options.port.shareable : 0;

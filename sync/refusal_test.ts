@@ -288,8 +288,7 @@ Deno.test("who comes back after a refusal sends what was to be sent again, whate
   await other.write("theirs", "1");
   await talk.settle();
   await talk.pass(limits.witnessMs);
-  const { name } = place.replica.port();
-  const before = talk.client.core.resumeState(name)!.uploadedTo;
+  const before = talk.client.resume.uploadedTo;
   talk.client.sent = [];
   void place.write("bad", "1");
   await place.write("good", "1");
@@ -303,7 +302,7 @@ Deno.test("who comes back after a refusal sends what was to be sent again, whate
   talk.client.message({ is: "refuse", ...said, ...what, ...why });
   talk.client.message({ is: "ack", ...said, receipt: undefined });
   await disks();
-  const { uploadedTo } = talk.client.core.resumeState(name)!;
+  const { uploadedTo } = talk.client.resume;
   assert.equal(uploadedTo <= before, true, `${uploadedTo} is behind ${before}`);
   const { resume } = talk.client;
   talk.end();
@@ -311,7 +310,7 @@ Deno.test("who comes back after a refusal sends what was to be sent again, whate
   await again.settle();
   assert.equal(serving.place.text("good"), "1");
   assert.equal(serving.place.text("theirs"), "1");
-  assert.ok(again.client.core.isQuiet(name));
+  assert.ok(again.client.server.isQuiet);
   again.end();
 });
 
@@ -324,11 +323,11 @@ Deno.test("what a quota refused is not void, and goes up later on the same conne
   assert.equal(talk.client.told("refused")[0]?.then, "later");
   assert.equal(place.text("a"), "1");
   assert.equal(serving.place.text("a"), undefined);
-  assert.ok(!talk.client.core.isQuiet(place.replica.port().name));
+  assert.ok(!talk.client.server.isQuiet);
   await talk.pass(limits.refusedRetryMs);
   await talk.pass(limits.witnessMs);
   assert.equal(serving.place.text("a"), "1");
-  assert.ok(talk.client.core.isQuiet(place.replica.port().name));
+  assert.ok(talk.client.server.isQuiet);
   assert.deepEqual(digestOf(place), digestOf(serving.place));
   talk.end();
 });
@@ -354,12 +353,12 @@ Deno.test("a stub whose void a quota refused goes up later, also where the quota
   await again.settle();
   await again.pass(100);
   assert.equal(serving.place.text("b"), undefined);
-  assert.ok(!again.client.core.isQuiet(place.replica.port().name));
+  assert.ok(!again.client.server.isQuiet);
   await again.pass(limits.refusedRetryMs);
   await again.pass(limits.witnessMs);
   assert.equal(serving.place.text("b"), "1");
   assert.equal(place.text("a"), undefined);
-  assert.ok(again.client.core.isQuiet(place.replica.port().name));
+  assert.ok(again.client.server.isQuiet);
   assert.deepEqual(digestOf(place), digestOf(serving.place));
   again.end();
 });
@@ -484,7 +483,7 @@ Deno.test("another author's commits that were judged go here as well: the server
   assert.equal(place.text("theirs"), undefined);
   assert.equal(place.replica.port().lengthOf(theirs), 0);
   assert.equal(place.text("own"), "2");
-  assert.ok(again.client.core.isQuiet(place.replica.port().name));
+  assert.ok(again.client.server.isQuiet);
   const again2 = await place.reopen();
   assert.equal(again2.text("theirs"), undefined);
   assert.equal(again2.text("own"), "2");
@@ -598,7 +597,7 @@ Deno.test("another author's commits that may come later stay: their chain is ski
   const acked = again.client.told("acked").map(({ chain }) => chain);
   assert.ok(!acked.includes(theirs), "what was refused is not there");
   assert.equal(place.text("theirs"), "1");
-  assert.ok(!again.client.core.isQuiet(place.replica.port().name));
+  assert.ok(!again.client.server.isQuiet);
   assert.ok(again.client.resume!.uploadedTo < place.replica.port().shareable);
   again.end();
 });
@@ -637,14 +636,13 @@ Deno.test("the gate is asked of a peer that may issue as well", async () => {
 Deno.test("a session of which everything is refused hears it of each write, and is quiet in between", async () => {
   const gate = (batch: Batch) => says(batch) ? refuse("denied") : undefined;
   const { place, talk } = await start({ gate });
-  const { name } = place.replica.port();
   for (let i = 1; i <= 3; i++) {
     await place.write(`a${i}`, "1");
     await talk.settle();
     await talk.pass(100);
     assert.equal(talk.client.told("refused").length, i);
     assert.equal(place.text(`a${i}`), undefined);
-    assert.ok(talk.client.core.isQuiet(name));
+    assert.ok(talk.client.server.isQuiet);
   }
   talk.end();
 });
@@ -708,7 +706,7 @@ Deno.test("own commits that a server refuses after a loss are undone, and what o
   assert.equal(place.text("own"), undefined);
   assert.equal(place.text("theirs"), "2");
   assert.deepEqual(digestOf(place), digestOf(there.place));
-  assert.ok(again.client.core.isQuiet(place.replica.port().name));
+  assert.ok(again.client.server.isQuiet);
   assert.equal(
     again.client.told("refused").filter(({ chain }) => chain === mine!.name)
       .length,
@@ -858,7 +856,7 @@ Deno.test("who follows a server to which a commit is void hears from one that ha
   await back.pass(limits.witnessMs);
   assert.deepEqual([reader.text("a"), reader.text("b")], ["1", "1"]);
   assert.deepEqual(digestOf(reader), digestOf(serving.place));
-  assert.ok(back.client.core.isQuiet(reader.replica.port().name));
+  assert.ok(back.client.server.isQuiet);
   assert.deepEqual(
     back.client.told("incident").map(({ kind }) => kind),
     ["relay-refused"],

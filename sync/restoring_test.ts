@@ -9,7 +9,12 @@ import { meet, Serving, type Talk } from "../tests/kit/talk.ts";
 import { toHex } from "../src/base/bytes.ts";
 import { IncidentList } from "./client_report.ts";
 import type { LogOrder } from "./order_teller.ts";
-import { decodeResume, encodeResume, type ResumeState } from "./resume.ts";
+import {
+  decodeResume,
+  encodeResume,
+  noLives,
+  type ResumeState,
+} from "./resume.ts";
 
 const OTHER = new Uint8Array(16).fill(7);
 
@@ -236,10 +241,11 @@ Deno.test("IncidentList knows an epoch that comes back over restarts, and tells 
   const told = (list: IncidentList) =>
     list.list.map(({ kind, at, details }) => [kind, at, details]);
   const seen: unknown[] = [];
-  let list = new IncidentList(world);
+  const server = { lives: noLives };
+  let list = new IncidentList(world, server);
   for (const epoch of [one, one, two, one]) {
     list.noteEpoch(epoch);
-    list = new IncidentList(world, list.lives);
+    list = new IncidentList(world, server);
     seen.push(told(list).length);
     nowMs++;
   }
@@ -250,14 +256,14 @@ Deno.test("IncidentList knows an epoch that comes back over restarts, and tells 
   equal(list.list.length, 1, "once a connection");
   list.settle();
   equal(list.list.length, 1);
-  list = new IncidentList(world, list.lives);
+  list = new IncidentList(world, server);
   deepEqual(list.list, []);
   list.noteEpoch(two);
   equal(list.list.length, 1, "it came back once more");
 });
 
 Deno.test("IncidentList keeps one account of what is missing, however many epochs a server invents", () => {
-  const list = new IncidentList({ now: () => ++time });
+  const list = new IncidentList({ now: () => ++time }, { lives: noLives });
   let time = 0;
   for (let i = 1; i < 1_000; i++) {
     list.noteRestoring(i, new Uint8Array(16).fill(i), "");

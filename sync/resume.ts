@@ -62,6 +62,9 @@ export const resumeLayout = struct({
 /** What a client keeps. */
 export type ResumeState = ValueOf<typeof resumeLayout>;
 
+/** From where either side goes on. */
+export type Place = Pick<ResumeState, "cursor" | "uploadedTo" | "commits">;
+
 /** The state before the first connection. */
 export function emptyResume(genesisId: Uint8Array): ResumeState {
   return {
@@ -78,7 +81,7 @@ export function emptyResume(genesisId: Uint8Array): ResumeState {
 
 /** The kept cursor, where the kept addresses are of this log and little would be sent twice. */
 export function usableCursor(
-  { cursor, uploadedTo, commits }: ResumeState,
+  { cursor, uploadedTo, commits }: Place,
   port: RepositoryPort,
 ): Cursor | undefined {
   const isOfThisLog = commits <= port.commits &&

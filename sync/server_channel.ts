@@ -157,7 +157,7 @@ export class ServerChannel implements ReceiptAsker {
       port,
       from: from?.position ?? 0,
       order: new OrderTeller(epoch, from),
-      ...(has && { has }),
+      ...(has && { has: new Map(has) }),
       credentials: has !== undefined,
       forgets: true,
       shows: has !== undefined,

@@ -20,6 +20,7 @@ import type { Doubts } from "./doubts.ts";
 import type { Line } from "./line.ts";
 import type { MessageOf } from "./message.ts";
 import type { Outbox, SentRecord } from "./outbox.ts";
+import type { ServerKnowledge } from "./server_knowledge.ts";
 
 /** What an upload works with. */
 export interface UploadParts {
@@ -29,6 +30,7 @@ export interface UploadParts {
   readonly outbox: Outbox;
   readonly doubts: Doubts;
   readonly watch: ChannelWatch;
+  readonly server: ServerKnowledge;
   /** Could a new certificate help against `expired-session`? */
   readonly canRenew: boolean;
   /** Was the channel opened again already, because something was missing there? */
@@ -288,9 +290,9 @@ export class Upload {
    * void here says nothing that could be lost.
    */
   #isGoing(chain: string, messages: readonly MessageOf<"refuse">[]): boolean {
-    const { port, watch } = this.#parts;
+    const { port, server } = this.#parts;
     const first = firstOf(messages);
-    const isProved = watch.provedOf(chain) > first;
+    const isProved = server.provedOf(chain) > first;
     if (isProved && !port.isVoid(chain, first)) return false;
     // Of what says nothing there is nothing to keep, nor to decide on.
     return messages.every((one) =>
@@ -450,8 +452,9 @@ export class Upload {
   }
 
   #tell(message: MessageOf<"refuse">, then: FollowUp): void {
-    const { line, port: { name } } = this.#parts;
+    const { line, port: { name }, server } = this.#parts;
     const { chain, number, count, reason, rule, detail, kept } = message;
+    server.refused(chain, number);
     const what = { chain, number, count, reason, rule, detail, kept, then };
     line.tell({ tell: "refused", name, ...what });
   }

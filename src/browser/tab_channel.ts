@@ -16,8 +16,6 @@ import type { Standing } from "./messages.ts";
 import type { TabLink } from "./tab_link.ts";
 
 export class TabChannel implements Channel, ChannelSource {
-  /** The server's knowledge is not an address of this log. */
-  readonly known = undefined;
   readonly #repository: string;
   readonly #link: Pick<TabLink, "call" | "post">;
   readonly #listeners = new Listeners();
@@ -50,10 +48,6 @@ export class TabChannel implements Channel, ChannelSource {
 
   subscribe(listener: () => void): () => void {
     return this.#listeners.add(listener);
-  }
-
-  resume(): undefined {
-    return undefined; // The owner keeps it.
   }
 
   async audit(): Promise<AuditReport> {
@@ -93,7 +87,5 @@ export class TabChannel implements Channel, ChannelSource {
     return this;
   }
 
-  remove(): undefined {
-    return undefined;
-  }
+  remove(): void {}
 }

@@ -30,6 +30,14 @@ export type {
 /** Where a repository stands between here and the server. */
 export type SyncPhase = ChannelStatus["state"];
 
+/** What is known of a repository's server, over connections: `sync/server_knowledge.ts`. */
+export interface Known {
+  /** Log address up to which it has everything. */
+  readonly uploadedTo: number;
+  /** What to keep of it. */
+  bytes(): Uint8Array;
+}
+
 /** One repository on a connection. */
 export interface Channel {
   /** The same object until something changes. */
@@ -38,10 +46,8 @@ export interface Channel {
   subscribe(listener: () => void): () => void;
   /** How many commits of a chain the server has durably. */
   acknowledged(chain: string): number;
-  /** Log address up to which the server has everything; none in a tab, whose log is not the one that is sent. */
-  readonly known: number | undefined;
-  /** What lets the next connection go on from here. */
-  resume(): Uint8Array | undefined;
+  /** What is known of the server, over connections; none in a tab, whose log is not the one that is sent. */
+  readonly server?: Known;
   /** Compares with the server now. */
   audit(): Promise<AuditReport>;
   /** The newest receipt, where somebody else keeps what is known of the server. */

@@ -14,7 +14,7 @@ import type { World } from "../base/world.ts";
 import type { Connector } from "../../sync/transport/transport.ts";
 import type { ClientStatus as ConnectionStatus } from "../../sync/status.ts";
 import type { RepositoryPort } from "../../repo/port.ts";
-import type { Channel, SyncReason } from "./channel.ts";
+import type { Channel, Known, SyncReason } from "./channel.ts";
 import { parseAddress } from "./connectors.ts";
 import type { Tap } from "./internals.ts";
 import { Listeners } from "./listeners.ts";
@@ -66,7 +66,7 @@ export interface Connection extends AsyncDisposable {
 interface Client extends Pick<ChannelSource, "remove"> {
   readonly status: ConnectionStatus;
   subscribe(listener: () => void): () => void;
-  add(port: RepositoryPort, resume?: Uint8Array): Channel;
+  add(port: RepositoryPort, known?: Known | Uint8Array): Channel;
   retryNow(): void;
   close(): void;
 }
@@ -196,7 +196,7 @@ export class DatabaseConnection implements Connection {
     if (this.#joined.has(link)) return;
     this.#joined.add(link);
     link.join({
-      add: (replica, resume) => client.add(replica.port(), resume),
+      add: (replica, known) => client.add(replica.port(), known),
       remove: (name) => client.remove(name),
     });
   }

@@ -11,7 +11,7 @@
 import type { World } from "../base/world.ts";
 import type { Storage } from "../storage/storage.ts";
 import type { Replica } from "../../repo/mod.ts";
-import type { Channel } from "./channel.ts";
+import type { Channel, Known } from "./channel.ts";
 import { RepositoryPresence } from "./presence.ts";
 import { RepositorySyncing } from "./repository_sync.ts";
 import type { UnfitFields } from "./unfit_fields.ts";
@@ -37,8 +37,8 @@ const SAVE_AFTER_MS = 5_000;
 
 /** The side of a sync client that repositories ride on. */
 export interface ChannelSource {
-  add(replica: Replica, resume?: Uint8Array): Channel;
-  remove(name: string): Uint8Array | undefined;
+  add(replica: Replica, known?: Known | Uint8Array): Channel;
+  remove(name: string): void;
 }
 
 export interface RepositoryLinkParts {
@@ -57,11 +57,9 @@ export class RepositoryLink implements Arrivals {
   #sync: RepositorySyncing | undefined;
   #presence: RepositoryPresence | undefined;
   #source: ChannelSource | undefined;
-  #channel: Channel | undefined;
+  /** What is known of the server, once there was a connection. */
+  #server: Known | undefined;
   #endListening: (() => void) | undefined;
-  /** What is known of the server, as it was last read or written. */
-  #resume: Resume | undefined;
-  #isResumeRead = false;
   #cancelSave: (() => void) | undefined;
 
   constructor(parts: RepositoryLinkParts) {
@@ -79,7 +77,7 @@ export class RepositoryLink implements Arrivals {
       ...(unfit !== undefined && { unfit }),
       now: () => world.now(),
       knownBefore: () => this.known,
-      kept: () => this.#channel?.resume() ?? this.#readResume()?.bytes,
+      kept: () => this.#server?.bytes() ?? this.#readResume()?.bytes,
       ...(report !== undefined && { report }),
     });
   }
@@ -93,11 +91,7 @@ export class RepositoryLink implements Arrivals {
   }
 
   #readResume(): Resume | undefined {
-    if (!this.#isResumeRead) {
-      this.#isResumeRead = true;
-      this.#resume = readResume(this.#parts.storage, this.#parts.replica);
-    }
-    return this.#resume;
+    return readResume(this.#parts.storage, this.#parts.replica);
   }
 
   /** Opens a channel of its own on a connection. */
@@ -105,8 +99,9 @@ export class RepositoryLink implements Arrivals {
     if (this.#source !== undefined) return;
     const { replica } = this.#parts;
     this.#source = source;
-    const channel = source.add(replica, this.#readResume()?.bytes);
-    this.#channel = channel;
+    const known = this.#server ?? this.#readResume()?.bytes;
+    const channel = source.add(replica, known);
+    this.#server = channel.server;
     this.#endListening = channel.subscribe(() => this.#heard());
     this.sync.attach(channel);
     this.presence.attach(channel);
@@ -117,15 +112,15 @@ export class RepositoryLink implements Arrivals {
     this.#presence?.heard();
     this.#cancelSave ??= this.#parts.world.after(SAVE_AFTER_MS, () => {
       this.#cancelSave = undefined;
-      this.#save(this.#channel?.resume());
+      this.#save();
     });
   }
 
-  #save(bytes: Uint8Array | undefined): void {
-    const known = this.#channel?.known;
-    if (bytes === undefined || known === undefined) return;
-    this.#resume = { bytes, known };
-    writeResume(this.#parts.storage, this.#parts.replica, this.#resume);
+  #save(): void {
+    const server = this.#server;
+    if (server === undefined) return;
+    const resume = { bytes: server.bytes(), known: server.uploadedTo };
+    writeResume(this.#parts.storage, this.#parts.replica, resume);
   }
 
   /** Closes the channel and keeps what it knew. Waits for nothing. */
@@ -136,15 +131,15 @@ export class RepositoryLink implements Arrivals {
     this.#cancelSave?.();
     this.#cancelSave = undefined;
     this.#endListening?.();
-    this.#sync?.detach(); // A channel that is removed knows less.
-    this.#save(source.remove(this.#parts.replica.name));
-    this.#channel = undefined;
+    this.#sync?.detach();
+    source.remove(this.#parts.replica.name);
+    this.#save();
     this.#presence?.attach(undefined);
   }
 
   /** Own log address up to which the server is known to have everything. */
   get known(): number {
-    return this.#channel?.known ?? this.#readResume()?.known ?? 0;
+    return this.#server?.uploadedTo ?? this.#readResume()?.known ?? 0;
   }
 
   close(): void {

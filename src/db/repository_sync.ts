@@ -105,8 +105,9 @@ export class RepositorySyncing implements RepositorySync, Arrivals {
   #reason: SyncReason | undefined;
   /** What it is while there is no channel. */
   #phase: SyncPhase = "offline";
-  /** What ended channels knew: commits a chain, and what is worth keeping of their status. */
-  readonly #acknowledged = new Map<string, number>();
+  /** The last channel: one that has ended says what was acknowledged, too. */
+  #last: Channel | undefined;
+  /** What is worth keeping of the status of those that have ended. */
   #incidents: readonly Incident[] = [];
   #equalAt: Date | undefined;
   /** What the server asks, and what it was found not to. */
@@ -190,9 +191,9 @@ export class RepositorySyncing implements RepositorySync, Arrivals {
   }
 
   /** What is unsent when a channel has ended; where the log says nothing of it, it stays as it was. */
-  #countedBehind({ known }: Channel): Pick<UnsentCounter, "get"> {
-    if (known !== undefined) {
-      return new UnsentCounter(this.#parts.replica, known);
+  #countedBehind({ server }: Channel): Pick<UnsentCounter, "get"> {
+    if (server !== undefined) {
+      return new UnsentCounter(this.#parts.replica, server.uploadedTo);
     }
     const { unsent } = this.status;
     return { get: () => unsent };
@@ -292,10 +293,7 @@ export class RepositorySyncing implements RepositorySync, Arrivals {
 
   /** How many commits of a chain the server has durably. */
   acknowledged(chain: string): number {
-    return Math.max(
-      this.#acknowledged.get(chain) ?? 0,
-      this.#channel?.acknowledged(chain) ?? 0,
-    );
+    return this.#last?.acknowledged(chain) ?? 0;
   }
 
   #placeOf(commit: Position): CommitPlace {
@@ -400,7 +398,7 @@ export class RepositorySyncing implements RepositorySync, Arrivals {
   }
 
   attach(channel: Channel): void {
-    this.#channel = channel;
+    this.#channel = this.#last = channel;
     this.changed();
   }
 
@@ -415,10 +413,6 @@ export class RepositorySyncing implements RepositorySync, Arrivals {
         kind !== "restore-incomplete"
       );
       this.#equalAt = equalAt ?? this.#equalAt;
-      for (const { name } of this.#parts.replica.graph.chains()) {
-        const count = channel.acknowledged(name);
-        if (count > 0) this.#acknowledged.set(name, count);
-      }
       this.#channel = undefined;
     }
     this.without("offline");

@@ -42,7 +42,8 @@ function acknowledge({ replica, channel }: Subject): void {
   for (const { name, length } of replica.graph.chains()) {
     channel.counts.set(name, length);
   }
-  channel.known = replica.loaded.log.end;
+  const uploadedTo = replica.loaded.log.end;
+  channel.server = { uploadedTo, bytes: () => new Uint8Array() };
   channel.tell();
 }
 

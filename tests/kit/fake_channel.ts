@@ -8,6 +8,7 @@ import type {
   AuditReport,
   Channel,
   ChannelStatus,
+  Known,
   PresentPeer,
 } from "../../src/db/channel.ts";
 
@@ -24,7 +25,7 @@ export class FakeChannel implements Channel {
     clockOffsetMs: undefined,
   };
   others: readonly PresentPeer[] = [];
-  known = 0;
+  server?: Known;
   readonly presented: Uint8Array[] = [];
   readonly counts = new Map<string, number>();
   readonly #listeners = new Set<() => void>();
@@ -47,10 +48,6 @@ export class FakeChannel implements Channel {
 
   acknowledged(chain: string): number {
     return this.counts.get(chain) ?? 0;
-  }
-
-  resume(): Uint8Array | undefined {
-    return new Uint8Array([1]);
   }
 
   audit(): Promise<AuditReport> {

@@ -28,6 +28,7 @@ import type { ServerProver } from "../../sync/proof.ts";
 import type { Message } from "../../sync/message.ts";
 import { decodeMessage, encodeMessage } from "../../sync/message_codec.ts";
 import type { ResumeState } from "../../sync/resume.ts";
+import { ServerKnowledge } from "../../sync/server_knowledge.ts";
 import { ServerConversation } from "../../sync/server_conversation.ts";
 import { ReceiptDesk } from "../../sync/receipt.ts";
 import { WitnessMaker } from "../../sync/witness.ts";
@@ -245,6 +246,7 @@ function textOf({ signature, message, publicKey }: Signature): string {
 export class ClientSide extends Side {
   readonly core: ClientConversation;
   readonly place: Place;
+  readonly server: ServerKnowledge;
   readonly #prover: ServerProver;
   /** Good signatures that it asked about. */
   readonly asked: Signature[] = [];
@@ -262,6 +264,7 @@ export class ClientSide extends Side {
     super(world);
     const port = place.replica.port();
     this.place = place;
+    this.server = new ServerKnowledge(port, resume);
     this.#prover = options.session ?? proverFor(place.replica.session);
     this.core = new ClientConversation({
       session: this.#prover,
@@ -272,7 +275,7 @@ export class ClientSide extends Side {
     this.#stop = port.onShareable(() =>
       this.perform(this.core.shareable(port.name, this.moment))
     );
-    this.perform(this.core.open(port, resume));
+    this.perform(this.core.open(port, this.server));
     this.perform(this.core.step({ is: "begin", ...this.moment }));
   }
 
@@ -306,8 +309,8 @@ export class ClientSide extends Side {
   }
 
   /** What to keep. */
-  get resume(): ResumeState | undefined {
-    return this.core.resumeState(this.place.replica.port().name);
+  get resume(): ResumeState {
+    return this.server.state;
   }
 
   /** The wire is gone. */
