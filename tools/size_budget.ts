@@ -137,7 +137,7 @@ export const parts: readonly Part[] = [
     name: "inspector",
     on: "core",
     entries: { inspector: `export * from "@sheaf/sheaf/inspector";` },
-    atOnce: 5_400,
+    atOnce: 9_200,
     later: 300,
   },
 ];

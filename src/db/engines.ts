@@ -10,11 +10,12 @@ import type { FieldKind } from "../schema/patch.ts";
 import type { Schema } from "../schema/schema.ts";
 import type { State } from "../../repo/mod.ts";
 import { Listeners } from "./listeners.ts";
+import type { Schemas } from "./schemas.ts";
 
 export interface EnginesParts {
   readonly state: () => State;
   readonly world: World;
-  readonly schemaOf: (collection: string) => Schema | undefined;
+  readonly schemas: Schemas;
   readonly hooks: QueryHooks;
 }
 
@@ -22,6 +23,7 @@ export interface EnginesParts {
 export type QueryHooks = Pick<EngineOptions, "onSlow" | "onError">;
 
 export class Engines {
+  readonly schemas: Schemas;
   readonly #parts: EnginesParts;
   readonly #engines = new Map<string, QueryEngine>();
   readonly #tasks: (() => void)[] = [];
@@ -32,6 +34,7 @@ export class Engines {
 
   constructor(parts: EnginesParts) {
     this.#parts = parts;
+    this.schemas = parts.schemas;
     this.changes = new Listeners(parts.hooks.onError);
   }
 
@@ -71,7 +74,7 @@ export class Engines {
   }
 
   #related(collection: string): QueryEngine | undefined {
-    const schema = this.#parts.schemaOf(collection);
+    const schema = this.schemas.find(collection);
     return schema === undefined ? undefined : this.of(schema);
   }
 

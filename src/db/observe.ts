@@ -8,8 +8,14 @@ import type { Done } from "../../repo/mod.ts";
 import type { FollowerCost, QueryEngine } from "../query/engine.ts";
 import { describe } from "../query/condition.ts";
 import type { Request } from "../query/plan.ts";
+import type { Schema } from "../schema/schema.ts";
 import type { Database } from "./database.ts";
-import { type Frame, observableOf, type OpenRepository } from "./internals.ts";
+import {
+  type Frame,
+  observableOf,
+  openedOf,
+  type OpenRepository,
+} from "./internals.ts";
 import type { Repository } from "./repository.ts";
 
 export type { Frame };
@@ -70,6 +76,11 @@ export function observe(database: Database, observer: Observer): Observed {
       for (const end of watched.values()) end();
     },
   };
+}
+
+/** The schemas that a repository was opened with. */
+export function schemasOf(repository: Repository): readonly Schema[] {
+  return openedOf(repository).flatMap(({ engines }) => engines.schemas.all());
 }
 
 function repositoryOf({ repository }: OpenRepository): Repository {

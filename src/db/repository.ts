@@ -62,11 +62,10 @@ export class Repository extends BareRepository {
     const { replica, schemas, world, hooks } = parts;
     this.#parts = parts;
     this.#ids = new IdSource(world);
-    const schemaOf = (collection: string) => schemas.find(collection);
     this.#engines = new Engines({
       state: () => replica.state,
       world,
-      schemaOf,
+      schemas,
       hooks,
     });
     replica.publishing = (tell) => this.#engines.publish(tell);
@@ -163,7 +162,7 @@ export class Repository extends BareRepository {
     replica.check();
     return this.#undo = new RepositoryUndo({
       replica,
-      schemaOf: (collection) => schemas.find(collection),
+      schemas,
       ids: this.#ids,
       arrivals: link,
       world,

@@ -69,11 +69,10 @@ class Past {
     const viewOf = (name: string) => schemas.viewOf(name);
     const state = this.#recent(viewOf) ??
       stateOf(replica.commits, viewOf, includes, to);
-    const schemaOf = (name: string) => schemas.find(name);
     const engines = new Engines({
       state: () => state,
       world,
-      schemaOf,
+      schemas,
       hooks: {},
     });
     this.#cells.clear();

@@ -24,6 +24,7 @@ import { tagsOf } from "../schema/rich_set.ts";
 import type { DraftItem, Schema } from "../schema/schema.ts";
 import type { Replica, Table, Transaction } from "../../repo/mod.ts";
 import type { LocalFile } from "./local_file.ts";
+import type { Schemas } from "./schemas.ts";
 import {
   authorsOf,
   type Created,
@@ -56,7 +57,7 @@ export interface UndoResult {
 
 export interface UndoParts {
   readonly replica: Replica;
-  readonly schemaOf: (collection: string) => Schema | undefined;
+  readonly schemas: Schemas;
   readonly ids: IdSource;
   readonly arrivals: Arrivals;
   readonly world: World;
@@ -65,7 +66,7 @@ export interface UndoParts {
   readonly report?: ((error: unknown) => void) | undefined;
 }
 
-interface InversionParts extends Pick<UndoParts, "schemaOf" | "ids"> {
+interface InversionParts extends Pick<UndoParts, "schemas" | "ids"> {
   readonly tableOf: (collection: string) => Table;
   /** By which stamp a commit is known now. */
   readonly stampOf: (stamp: Stamp) => Stamp;
@@ -145,7 +146,7 @@ export class Inversion {
   /** Nobody else may have touched it: what they wrote would be gone. */
   #deleteAgain({ collection, id, generation, stamp }: Created): boolean {
     this.#flush();
-    const schema = this.#parts.schemaOf(collection);
+    const schema = this.#parts.schemas.find(collection);
     const table = this.#parts.tableOf(collection);
     const cell = this.#tx.cellOf(table, id);
     if (schema === undefined || cell?.item === undefined) return false;
@@ -164,7 +165,7 @@ export class Inversion {
   #createAgain(mark: Deleted): boolean {
     this.#flush();
     const { collection, id } = mark;
-    const schema = this.#parts.schemaOf(collection);
+    const schema = this.#parts.schemas.find(collection);
     const table = this.#parts.tableOf(collection);
     const cell = this.#tx.cellOf(table, id);
     if (schema === undefined || cell === undefined) return false;
@@ -237,7 +238,7 @@ export class Inversion {
   }
 
   #begin(collection: string, id: string): Gathering | undefined {
-    const schema = this.#parts.schemaOf(collection);
+    const schema = this.#parts.schemas.find(collection);
     const table = this.#parts.tableOf(collection);
     const cell = this.#tx.cellOf(table, id);
     if (schema === undefined || cell === undefined) return undefined;

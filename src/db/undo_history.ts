@@ -151,9 +151,9 @@ export class UndoHistory {
     try {
       const done = replica.transact((tx) => {
         const stampOf = (stamp: Stamp) => voided.stampOf(stamp);
-        const { schemaOf, ids } = this.#parts;
+        const { schemas, ids } = this.#parts;
         const tableOf = (collection: string) => replica.state.table(collection);
-        return new Inversion(tx, { schemaOf, tableOf, ids, stampOf, names })
+        return new Inversion(tx, { schemas, tableOf, ids, stampOf, names })
           .run(marks);
       });
       from.pop();

@@ -7,6 +7,8 @@ export interface View {
   readonly element: HTMLElement;
   /** Looks again and draws; runs a few times a second while it is shown. */
   draw(): void;
+  /** It is not shown any more, for good. */
+  close?(): void;
 }
 
 /** What an element gets: attributes, and listeners under `on…`. */
@@ -32,6 +34,21 @@ export function shape(
   ...children: readonly Child[]
 ): Element {
   return fill(document.createElementNS(SVG, tag), attributes, children);
+}
+
+/** Offers names to choose from; what is chosen stays, where it is still there. */
+export function choices(
+  select: HTMLSelectElement,
+  names: readonly string[],
+): void {
+  const shown = [...select.options].map(({ value }) => value);
+  if (JSON.stringify(shown) === JSON.stringify(names)) return;
+  const { value } = select;
+  select.replaceChildren(
+    ...names.map((name) =>
+      element("option", { value: name, selected: name === value }, name)
+    ),
+  );
 }
 
 /** The time of day, to the second, by the device's clock of 24 hours. */

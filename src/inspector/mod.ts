@@ -1,10 +1,10 @@
 /**
- * The inspector: a panel at the foot of a page in development. It shows commits
- * as a graph and who signed them, what is said to the server, live queries and
- * their cost, and latencies of writes as they happen.
+ * The inspector: a panel at the foot of a page in development. It shows items and
+ * edits them, commits as a graph and who signed them, what is said to the server,
+ * live queries and their cost, and latencies of writes as they happen.
  *
- * It measures only while it is open, and changes nothing. It is checked beside
- * the DOM types that apps have.
+ * It measures only while it is open, and changes nothing but what is edited in it,
+ * as the app would. It is checked beside the DOM types that apps have.
  *
  * ```ts ignore
  * if (import.meta.env.DEV) {
@@ -21,7 +21,8 @@ import type { Database } from "../db/database.ts";
 import { observe, type Observed } from "../db/observe.ts";
 import type { Repository } from "../db/repository.ts";
 import { CommitsView } from "./commits_view.ts";
-import { element, type View } from "./element.ts";
+import { DataView } from "./data_view.ts";
+import { choices, element, type View } from "./element.ts";
 import { LatencyView } from "./latency_view.ts";
 import { QueriesView } from "./queries_view.ts";
 import { style } from "./style.ts";
@@ -68,6 +69,11 @@ export function inspect(
     }
   };
   addEventListener("keydown", onKey);
+  root.addEventListener("keydown", (event) => onKey(event as KeyboardEvent));
+  // What is typed here is none of the page's shortcuts.
+  for (const type of ["keydown", "keypress", "keyup"]) {
+    root.addEventListener(type, (event) => event.stopPropagation());
+  }
   if (isOpen) toggle();
   const dispose = () => {
     removeEventListener("keydown", onKey);
@@ -84,7 +90,9 @@ class Panel {
   readonly #views: readonly View[];
   readonly #main = element("div", { tabindex: 0, role: "tabpanel" });
   readonly #tabs: readonly HTMLElement[];
-  readonly #choice = element("select", { "aria-label": "Repository" });
+  readonly #choice = element("select", {
+    "aria-label": "Repository",
+  }) as HTMLSelectElement;
   readonly #timer: ReturnType<typeof setInterval>;
   #shown: View;
 
@@ -98,6 +106,7 @@ class Panel {
     });
     const costs = () => this.#observed.costs();
     this.#views = [
+      new DataView(chosen),
       new CommitsView(chosen),
       new QueriesView(costs),
       sync,
@@ -146,26 +155,21 @@ class Panel {
   }
 
   #draw(): void {
-    const names = this.#observed.repositories().map(({ name }) => name);
-    const options = [...this.#choice.querySelectorAll("option")];
-    if (options.map(({ value }) => value).join() !== names.join()) {
-      const { value } = this.#choice as HTMLSelectElement;
-      this.#choice.replaceChildren(
-        ...names.map((name) =>
-          element("option", { value: name, selected: name === value }, name)
-        ),
-      );
-    }
+    choices(
+      this.#choice,
+      this.#observed.repositories().map(({ name }) => name),
+    );
     this.#shown.draw();
   }
 
   #chosen(): Repository | undefined {
-    const { value } = this.#choice as HTMLSelectElement;
+    const { value } = this.#choice;
     return this.#observed.repositories().find(({ name }) => name === value);
   }
 
   close(): void {
     clearInterval(this.#timer);
+    for (const view of this.#views) view.close?.();
     this.#observed[Symbol.dispose]();
     this.#root.replaceChildren();
   }

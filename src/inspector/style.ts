@@ -4,16 +4,21 @@ export const style = `
 :host { all: initial; position: fixed; inset: auto 0 0 0; z-index: 2147483000;
   font: 12px/1.5 ui-monospace, SFMono-Regular, Menlo, Consolas, monospace;
   --ground: light-dark(#fbfbfa, #191b1e); --ink: light-dark(#23262b, #e4e3df);
-  --quiet: light-dark(#60656d, #a1a5ac); --line: light-dark(#dcdbd6, #363a40);
+  --quiet: light-dark(#60656d, #a1a5ac); --line: light-dark(#dcdbd6, #363a40); --edge: light-dark(#85847d, #7c8188);
   --mark: light-dark(#1f5fbf, #8ab4ff); color-scheme: inherit; color: var(--ink); }
 section { background: var(--ground); border-top: 1px solid var(--line); height: min(42vh, 420px);
   display: flex; flex-direction: column; box-shadow: 0 -8px 24px #0002; }
 header, [role="tablist"] { display: flex; flex-wrap: wrap; gap: 4px; align-items: center; }
 header { padding: 4px 8px; border-bottom: 1px solid var(--line); }
 header strong { margin-right: 8px; }
-button, select { font: inherit; color: inherit; background: none; border: 1px solid transparent;
-  border-radius: 4px; padding: 2px 8px; min-height: 28px; cursor: pointer; }
-select { border-color: var(--line); margin-left: auto; background: var(--ground); }
+button, select, input, textarea { font: inherit; color: inherit; background: none; border: 1px solid transparent;
+  border-radius: 4px; padding: 2px 8px; min-height: 28px; box-sizing: border-box; }
+button, select { cursor: pointer; }
+select, input, textarea { border-color: var(--edge); background: var(--ground); }
+textarea { field-sizing: content; max-height: 12em; padding: 4px 8px; resize: vertical; }
+:is(input, textarea)::placeholder { color: var(--quiet); opacity: 1; }
+button:disabled, [aria-disabled="true"] { opacity: .55; cursor: default; }
+header select { margin-left: auto; }
 button[aria-selected="true"] { color: var(--mark); border-color: currentColor; }
 :focus-visible { outline: 2px solid var(--mark); outline-offset: 1px; }
 [role="tabpanel"] { overflow: auto; flex: 1; padding: 8px; }
@@ -32,6 +37,27 @@ ${
 b.lane${i} { stroke: none; color: light-dark(hsl(${hue} 75% 26%), hsl(${hue} 70% 75%)); }`
   ).join("\n")
 }
+.data { display: flex; flex-direction: column; gap: 6px; height: 100%; }
+.bar { display: flex; flex-wrap: wrap; gap: 4px; align-items: center; }
+.bar button, footer button { border-color: var(--line); }
+.count { min-width: 15ch; text-align: center; color: var(--quiet); }
+.said { margin: 0; min-height: 1.5em; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+.split { display: flex; gap: 12px; flex: 1; min-height: 0; }
+.rows { flex: 1; min-width: 0; overflow: auto; }
+.place { overflow: auto; scroll-padding-bottom: 6em; }
+.place:not(:empty) { flex: 0 1 46ch; border-left: 1px solid var(--line); padding: 0 4px 0 12px; }
+form { display: flex; flex-direction: column; gap: 6px; }
+h2 { font: inherit; font-weight: bold; margin: 0; overflow-wrap: anywhere; }
+label { display: grid; grid-template-columns: auto 1fr; gap: 0 8px; align-items: baseline; }
+label > :is(input, select, textarea), label > .hint:last-child { grid-column: 1 / -1; }
+.hint { color: var(--quiet); overflow-wrap: anywhere; }
+form footer { position: sticky; bottom: 0; display: flex; flex-wrap: wrap; gap: 4px; align-items: center; padding: 4px 0;
+  background: var(--ground); border-top: 1px solid var(--line); }
+.verdict { flex: 1 1 16ch; margin: 0; height: 4.5em; overflow: auto; }
+.no { color: light-dark(#a3341f, #ff9d87); }
+.items th, .items td { text-align: left; max-width: 32ch; overflow: hidden; text-overflow: ellipsis; }
+.items button { color: var(--mark); padding: 0 4px; min-height: 24px; }
+.items [aria-current="true"] { border-color: currentColor; }
 table { border-collapse: collapse; margin-bottom: 8px; }
 th, td { text-align: right; padding: 1px 10px 1px 0; font-weight: normal; white-space: nowrap; }
 th:first-child, th:nth-child(2), .asks { text-align: left; }
@@ -45,9 +71,15 @@ th[scope="col"] { color: var(--quiet); }
 .write { fill: #2f9e6e; } .durable { fill: #d08a1d; } .synced { fill: #5b7fe0; }
 th.write { color: light-dark(#1d7a52, #57cf9b); } th.durable { color: light-dark(#935b06, #f0b354); }
 th.synced { color: light-dark(#3656b8, #9db5ff); }
-@media (max-width: 640px) { .commits code, header strong { display: none; }
+@media (max-width: 640px) { .place:not(:empty) { flex: 1; border: none; padding: 0; }
+  .split:has(form) .rows { display: none; }
+  section { height: min(72vh, 560px); }
+  .data:has(form) .bar { display: none; } .place { scroll-padding-bottom: 8em; }
+  header { flex-wrap: wrap-reverse; } [role="tablist"] { flex: 1 0 100%; flex-wrap: nowrap; overflow-x: auto; }
+  [role="tab"] { flex: none; } header strong, .commits code { display: none; }
   .what { flex: none; overflow: visible; } }
-@media (pointer: coarse) { button, select { min-height: 44px; min-width: 44px; padding: 2px 12px; } }
+@media (pointer: coarse) { button, select, input, textarea, .items button { min-height: 44px; min-width: 44px;
+  padding: 2px 12px; } }
 @media (forced-colors: active) { button[aria-selected="true"] { forced-color-adjust: none;
   background: Highlight; color: HighlightText; border-color: Highlight; }
   .commits path, .commits circle, .latency circle { forced-color-adjust: none; } }

@@ -124,7 +124,7 @@ const views: readonly View[] = [
     leave: (page) => page.keyboard.press("t"),
   },
   { name: "commits", part: inspector, show: openInspector, leave: stay },
-  ...["Live queries", "Sync", "Latency"].map((name) => ({
+  ...["Data", "Live queries", "Sync", "Latency"].map((name) => ({
     name,
     part: inspector,
     show: inspectorTab(name),

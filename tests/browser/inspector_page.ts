@@ -2,16 +2,33 @@
 
 import {
   type Database,
+  defineRules,
   defineSchema,
   field,
   memoryStorage,
   openDatabase,
+  rulesFor,
 } from "@sheaf/sheaf";
 import { inspect, type Inspector } from "@sheaf/sheaf/inspector";
 
 const Task = defineSchema("task", {
   title: field.string(),
   done: field.boolean().default(false),
+});
+
+/** Nobody changes or deletes what is done; a title says something. */
+const rules = defineRules({
+  "team": {
+    read: () => true,
+    collections: [
+      rulesFor(Task, {
+        create: ({ session, after }) =>
+          after.title.startsWith(session.user) || "Say who you are",
+        update: ({ before }) => !before.done || "What is done stays",
+        delete: ({ before }) => !before.done || "What is done stays",
+      }),
+    ],
+  },
 });
 
 let database: Database;
@@ -33,6 +50,40 @@ export async function start(): Promise<void> {
   const tasks = (await database.repository("team")).collection(Task);
   tasks.where({ done: false }).orderBy("title").limit(10).subscribe(() => {});
   inspector = inspect(database, { isOpen: true });
+}
+
+/** Opens a database with rules, which holds one task that is done and one that is not, and the inspector. */
+export async function startRuled(): Promise<void> {
+  database = await openDatabase({
+    storage: memoryStorage(),
+    user: "ann",
+    schemas: [Task],
+    rules,
+  });
+  const tasks = (await database.repository("team")).collection(Task);
+  await tasks.create({ id: "open", title: "ann writes" });
+  await tasks.create({ id: "shut", title: "ann wrote", done: true });
+  inspector = inspect(database, { isOpen: true });
+  addEventListener("keydown", ({ key }) => heard.push(key));
+}
+
+/** Keys that the page heard. */
+const heard: string[] = [];
+
+/** What the page knows: its tasks, and the keys that it heard. */
+export async function known(): Promise<unknown> {
+  const tasks = (await database.repository("team")).collection(Task);
+  return {
+    tasks: Object.fromEntries(tasks.all().map(({ id, title }) => [id, title])),
+    heard,
+  };
+}
+
+/** Somebody else, who is this page too, changes a task. */
+export async function retitle(id: string, title: string): Promise<void> {
+  await (await database.repository("team")).collection(Task).update(id, {
+    title,
+  });
 }
 
 /** Writes while the inspector looks. */

@@ -11,6 +11,7 @@ browserTest(
     const tab = await place.open<typeof InspectorPage>("page");
     await tab.call("start");
     const { page } = tab;
+    await page.getByRole("tab", { name: "Commits" }).click();
     await page.getByText("create task/").first().waitFor();
     const commits = await page.locator("sheaf-inspector li").allInnerTexts();
     assert.ok(commits.some((line) => line.includes("ann")), commits.join("\n"));
@@ -36,5 +37,73 @@ browserTest(
 
     await page.keyboard.press("Alt+Shift+KeyS");
     assert.equal(await page.locator("sheaf-inspector section").count(), 0);
+  },
+);
+
+browserTest(
+  "inspect() edits items as far as rules allow it, by keyboard, and takes it back",
+  { entries },
+  async (place) => {
+    const tab = await place.open<typeof InspectorPage>("page");
+    await tab.call("startRuled");
+    const { page } = tab;
+    const { keyboard } = page;
+    const form = page.locator("sheaf-inspector form");
+    const verdict = form.getByRole("status");
+    const said = page.locator("sheaf-inspector .said");
+
+    // What is done may be neither changed nor deleted, whatever is pressed.
+    await page.getByRole("button", { name: "shut" }).press("Enter");
+    await form.getByLabel("title").fill("other");
+    await verdict.getByText("What is done stays (rule team task.update)")
+      .waitFor();
+    await keyboard.press("Control+Enter");
+    for (const name of ["Save", "Delete"]) {
+      const button = form.getByRole("button", { name });
+      assert.equal(await button.getAttribute("aria-disabled"), "true", name);
+      await button.press("Enter");
+    }
+    await keyboard.press("Escape");
+    await form.waitFor({ state: "detached" });
+    assert.equal(await focused(), "shut");
+
+    await page.getByRole("button", { name: "open", exact: true }).press(
+      "Enter",
+    );
+    await keyboard.press("Control+A");
+    await keyboard.type("typed");
+    await tab.call("retitle", "open", "meanwhile");
+    await form.getByText("Changed meanwhile: meanwhile").waitFor();
+    await keyboard.press("Control+Enter");
+    await said.getByText("Saved open").waitFor();
+    await page.getByRole("cell", { name: "typed" }).waitFor();
+    await page.getByRole("button", { name: "Undo" }).press("Enter");
+    await page.getByRole("cell", { name: "meanwhile" }).waitFor();
+    await page.getByRole("button", { name: "Redo" }).press("Enter");
+    await page.getByRole("cell", { name: "typed" }).waitFor();
+
+    // A new one is judged, too: by validation first, then by the rule.
+    await page.getByRole("button", { name: "New" }).press("Enter");
+    await verdict.getByText("expected a string").waitFor();
+    await form.getByLabel("id").fill("new");
+    await form.getByLabel("title").fill("mine");
+    await verdict.getByText("Say who you are").waitFor();
+    await form.getByLabel("title").fill("ann's");
+    await form.getByRole("button", { name: "Save" }).click();
+    await said.getByText("Created new").waitFor();
+    await place.screenshot(page, "inspector-data");
+    await form.getByRole("button", { name: "Delete" }).click();
+    await said.getByText("Deleted new").waitFor();
+    assert.deepEqual(await tab.call("known"), {
+      tasks: { open: "typed", shut: "ann wrote" },
+      heard: [],
+    });
+
+    function focused(): Promise<unknown> {
+      return page.evaluate(() =>
+        document.querySelector("sheaf-inspector")?.shadowRoot?.activeElement
+          ?.textContent
+      );
+    }
   },
 );
