@@ -11,7 +11,7 @@ import type { Repository } from "../src/db/repository.ts";
 import { replicaOf } from "../src/db/internals.ts";
 import { defineSchema, field, type Infer } from "../src/schema/mod.ts";
 import type { Storage } from "../src/storage/storage.ts";
-import { drain } from "../repo/checkpoint/columns.ts";
+import { finish } from "../src/base/steps.ts";
 import { DAMAGED } from "../repo/log/format.ts";
 import { isDamage } from "../repo/log/mend.ts";
 import {
@@ -154,7 +154,7 @@ async function openSound(database: Database): Promise<Repository> {
   const file = replicaOf(repository).loaded.checkpoint?.file;
   if (file === undefined) return repository;
   try {
-    drain(file.verify());
+    finish(file.verify());
     return repository;
   } catch {
     file.isDamaged = true; // It goes when it is closed.

@@ -9,13 +9,14 @@
 import { decodeAscii, decodeText } from "../../src/base/bytes.ts";
 import { bareCell, blankCell, type Cell } from "../../src/schema/cell.ts";
 import { createdCell } from "../../src/schema/merge.ts";
+import { finish } from "../../src/base/steps.ts";
 import { asWritten } from "../../src/schema/patch_codec.ts";
 import { decodeCreateAt } from "../../src/schema/patch_parts.ts";
 import type { Item, Shape } from "../../src/schema/patch.ts";
 import type { View } from "../../src/schema/view.ts";
 import type { Cells } from "../state/cells.ts";
 import { orderName, type Store } from "../state/column.ts";
-import { columnKey, drain, loadColumn } from "./columns.ts";
+import { columnKey, loadColumn } from "./columns.ts";
 import { Heap, RowList } from "./heap.ts";
 import {
   type CollectionPlace,
@@ -311,7 +312,7 @@ export class Base {
     wanted.sort();
     const checkpoint = this.#checkpoint;
     const { addresses, ordinals: order, shapes } = wanted;
-    drain(checkpoint.log.rows(addresses, wanted.count, (reader, i) => {
+    finish(checkpoint.log.rows(addresses, wanted.count, (reader, i) => {
       const shape = checkpoint.shape(shapes[i]!);
       cells.setItem(order[i]!, decodeCreateAt(reader, shape, this.#view).item);
     }));
@@ -364,13 +365,6 @@ export class Base {
   }
 
   /** A copy of the field's column with room for `size` ordinals. */
-  column(field: string, size: number): Store | undefined {
-    const place = this.#column(field);
-    if (place === undefined) return undefined;
-    return drain(loadColumn(this.#checkpoint.file, place, this.size, size));
-  }
-
-  /** As `column`, in steps. */
   *columnSteps(
     field: string,
     size: number,

@@ -16,7 +16,7 @@ import type { Shape } from "../../src/schema/patch.ts";
 import type { View } from "../../src/schema/view.ts";
 import type { Storage, StorageFile } from "../../src/storage/storage.ts";
 import { Base } from "./base.ts";
-import { drain } from "./columns.ts";
+import { finish } from "../../src/base/steps.ts";
 import { numberIn, wholeCheckpoints } from "./files.ts";
 import {
   DATA,
@@ -200,7 +200,7 @@ export function openCheckpoint(
       const checkpoint = new Checkpoint(file, name, readLog, viewOf);
       // A large one is checked page by page, by who reads it.
       const isSmall = checkpoint.bytes <= limits.checkpointCheckedBytesMax;
-      if (isSmall) drain(checkpoint.file.verify());
+      if (isSmall) finish(checkpoint.file.verify());
       return { checkpoint, skipped };
     } catch (error) {
       file.close();

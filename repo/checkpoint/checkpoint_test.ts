@@ -13,7 +13,7 @@ import { sized } from "../../tests/kit/tier.ts";
 import { openCheckpoint, verifyCheckpoint } from "./checkpoint.ts";
 import { checkpointName, removeOldCheckpoints } from "./files.ts";
 import type { Base } from "./base.ts";
-import { drain } from "./columns.ts";
+import { finish } from "../../src/base/steps.ts";
 import {
   createOf,
   folder,
@@ -55,7 +55,7 @@ Deno.test("a checkpoint gives back every history, however often it is carried ov
       }
       await subject.write();
       subject.open();
-      assert.equal(drain(verifyCheckpoint(subject.checkpoint!)), undefined);
+      assert.equal(finish(verifyCheckpoint(subject.checkpoint!)), undefined);
       subject.check();
     }),
     { seed: 5, numRuns: sized(60, 400) },
@@ -163,6 +163,63 @@ function valuesIn(column: Column, size: number): unknown[] {
         : column.values[i],
   );
 }
+
+Deno.test("a column that is read in steps has what was put between two, and who asks at once finishes it", async () => {
+  const subject = rich(5_000);
+  await subject.write();
+  subject.open();
+  const { table } = subject;
+  let pick = 0;
+  for (const [at, { name }] of Task.plan.entries()) {
+    let steps = 0;
+    for (const _ of table.columnSteps(name)) {
+      for (const id of ["item-1", "item-4501", `${name}-${++steps}`]) {
+        subject.commit([operationOf(subject, id, "update", pick++)]);
+      }
+      // All of it, and not the base alone, while others take their steps.
+      if (steps === 2 && at % 2 === 0) {
+        const wanted = subject.twin.column(name);
+        const column = table.column(name);
+        if (wanted === undefined) assert.equal(column, undefined);
+        else {
+          const { size } = table;
+          assert.deepEqual(valuesIn(column!, size), valuesIn(wanted, size));
+        }
+      }
+    }
+    if (table.column(name) !== undefined) assert.ok(steps >= 2, name);
+  }
+  subject.check();
+});
+
+Deno.test("a column that could not be read is read anew by the next who asks", async () => {
+  const subject = rich(500);
+  await subject.write();
+  const storage: Storage = Object.create(subject.storage);
+  storage.list = (folder) => subject.storage.list(folder);
+  let isFailing = false;
+  storage.open = (name) => {
+    const file = subject.storage.open(name)!;
+    const failing: StorageFile = Object.create(file);
+    failing.size = () => file.size();
+    failing.readAt = (target, offset) => {
+      if (isFailing) throw new DatabaseError("storage-failed", "no disk");
+      return file.readAt(target, offset);
+    };
+    return failing;
+  };
+  const { readLog, view } = subject;
+  const opened = openCheckpoint(storage, folder, readLog, () => view);
+  const base = opened.checkpoint!.base("task")!;
+  const table = new Table({ name: "task", view, base });
+  isFailing = true;
+  const failed = { code: "storage-failed" };
+  assert.throws(() => finish(table.columnSteps("rank")), failed);
+  assert.throws(() => table.column("rank"), failed);
+  isFailing = false;
+  const wanted = valuesIn(subject.twin.column("rank")!, table.size);
+  assert.deepEqual(valuesIn(table.column("rank")!, table.size), wanted);
+});
 
 Deno.test("columns of few words and of many come out of the checkpoint as they went in", async () => {
   const sizes = [[2, 50], [254, 300], [255, 2_600], [256, 2_600], [700, 300]];
@@ -353,7 +410,7 @@ Deno.test("columns written without a schema serve fields that every writer knew"
   subject.commit([createOf("a", { author: "ada" }), createOf("b")]);
   await subject.write();
   const base = seenBy(subject, Task);
-  const column = base.column("author", 2);
+  const column = finish(base.columnSteps("author", 2));
   assert.ok(column?.kind === "word");
   assert.deepEqual([...column.codes].map((code) => column.words[code]), [
     "ada",

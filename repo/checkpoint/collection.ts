@@ -379,7 +379,7 @@ function* writeOrders(
     let order = orders.get(name);
     if (order === undefined && changed !== undefined) {
       const stored = yield* base!.orderSteps(index);
-      order = stored && unchanged(stored, changed);
+      order = stored && (yield* unchanged(stored, changed));
     }
     if (order === undefined) continue;
     places.push(yield* writeOrder(writer, name, order, size));

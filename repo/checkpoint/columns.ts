@@ -14,14 +14,6 @@ import {
 } from "./layout.ts";
 import { type PageFile, PagePart, PageStream } from "./page_file.ts";
 
-/** Runs steps to their end at once. */
-export function drain<T>(steps: Generator<void, T>): T {
-  for (;;) {
-    const step = steps.next();
-    if (step.done === true) return step.value;
-  }
-}
-
 /**
  * What a column's values depend on in the local schema: what readers see in
  * items whose writer did not know the field. "" when the schema has no such field.

@@ -8,7 +8,7 @@ import type { StorageFile } from "../../src/storage/storage.ts";
 import { Table } from "../state/table.ts";
 import { openCheckpoint, verifyCheckpoint } from "./checkpoint.ts";
 import { checkpointName } from "./files.ts";
-import { drain } from "./columns.ts";
+import { finish } from "../../src/base/steps.ts";
 import { folder, rich, type Subject, Task } from "./kit_test.ts";
 import { encodeDirectory } from "./write.ts";
 import { decodeDirectory } from "./layout.ts";
@@ -50,7 +50,7 @@ function notices(subject: Subject, bytes: Uint8Array, name: string): boolean {
     assert.match(error.code, /^(checkpoint|log)-damaged$/);
     assert.match(error.message, /at (byte|address) \d+/);
   }
-  return drain(verifyCheckpoint(checkpoint)) !== undefined;
+  return finish(verifyCheckpoint(checkpoint)) !== undefined;
 }
 
 /** A file over bytes that are not copied. */

@@ -8,6 +8,7 @@
  * items do not. Never decodes items by itself.
  */
 
+import { inSteps } from "../../src/base/steps.ts";
 import type { FieldKind, Value } from "../../src/schema/patch.ts";
 import type { NumberColumn, WordColumn } from "../../src/schema/source.ts";
 
@@ -169,15 +170,17 @@ export function orderName(fields: readonly string[]): string {
 }
 
 /** A stored order without the ordinals that are marked as changed, or that there are not. */
-export function unchanged(
+export function* unchanged(
   stored: Float64Array,
   changed: Uint8Array,
-): Uint32Array {
+): Generator<void, Uint32Array> {
   const order = new Uint32Array(stored.length);
   let length = 0;
-  for (let i = 0; i < stored.length; i++) {
-    const ordinal = stored[i]!;
-    if (changed[ordinal] === 0) order[length++] = ordinal;
-  }
+  yield* inSteps(stored.length, (from, to) => {
+    for (let i = from; i < to; i++) {
+      const ordinal = stored[i]!;
+      if (changed[ordinal] === 0) order[length++] = ordinal;
+    }
+  });
   return order.subarray(0, length);
 }

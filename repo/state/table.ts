@@ -9,8 +9,9 @@
  */
 
 import { DatabaseError } from "../../src/base/errors.ts";
+import { finish, inSteps } from "../../src/base/steps.ts";
 import { type Cell, isBlank, isThere } from "../../src/schema/cell.ts";
-import type { FieldKind, Item, Shape } from "../../src/schema/patch.ts";
+import type { FieldKind, Item, Shape, Value } from "../../src/schema/patch.ts";
 import type { Column, ItemChange, Source } from "../../src/schema/source.ts";
 import type { View } from "../../src/schema/view.ts";
 import type { Base } from "../checkpoint/base.ts";
@@ -48,6 +49,8 @@ interface FieldColumn {
   readonly field: string;
   /** `undefined` when no column can hold the field's values. */
   store: Store | undefined;
+  /** Until it has what was put before it began. */
+  steps?: Iterator<void, void> | undefined;
 }
 
 export class Table implements Source {
@@ -293,15 +296,26 @@ export class Table implements Source {
 
   /** A column of a scalar field; `undefined` when no column can hold its values. */
   column(field: string): Column | undefined {
-    for (const kept of this.#columns) {
-      if (kept.field === field) return kept.store;
+    const { steps, store } = this.#columnOf(field);
+    return steps === undefined ? store : finish(this.columnSteps(field));
+  }
+
+  /** The same in steps. Between two there may be puts, and whoever asks for it at once. */
+  *columnSteps(field: string): Generator<void, Column | undefined> {
+    const column = this.#columnOf(field);
+    try {
+      while (column.steps?.next().done === false) yield;
+    } catch (error) {
+      this.#columns.splice(this.#columns.indexOf(column), 1);
+      throw error;
     }
-    return this.#buildColumn(field);
+    column.steps = undefined;
+    return column.store;
   }
 
   hasColumn(field: string): boolean {
     for (const kept of this.#columns) {
-      if (kept.field === field) return kept.store !== undefined;
+      if (kept.field === field) return (kept.steps ?? kept.store) !== undefined;
     }
     return this.#isLoaded || this.base?.hasColumn(field) === true;
   }
@@ -314,7 +328,7 @@ export class Table implements Source {
     if (base === undefined || this.#changed === undefined) return;
     try {
       const stored = yield* base.orderSteps(fields);
-      return stored && unchanged(stored, this.#changed);
+      return stored && (yield* unchanged(stored, this.#changed));
     } catch (error) {
       // Who closes the repository removes the checkpoint; the order is found anew.
       if (error instanceof DatabaseError) return;
@@ -346,43 +360,34 @@ export class Table implements Source {
     return { orders, changed: this.#changed?.slice() };
   }
 
-  #buildColumn(field: string): Column | undefined {
-    const column: FieldColumn = {
-      field,
-      store: this.base?.column(field, this.size),
-    };
-    if (column.store === undefined) {
+  #columnOf(field: string): FieldColumn {
+    for (const kept of this.#columns) if (kept.field === field) return kept;
+    const column: FieldColumn = { field, store: undefined };
+    const isStored = this.base?.hasColumn(field);
+    if (!isStored) {
       const kind = this.#kindOf(field);
-      if (kind !== undefined) column.store = storeOfKind(kind);
-      if (kind !== undefined && column.store === undefined) {
-        this.#columns.push(column);
-        return undefined;
-      }
-      this.#loadAll();
+      if (kind === undefined) {
+        const hasValue = (item: Item) => item[field] !== undefined;
+        const first = this.items().find(hasValue);
+        if (first === undefined) return column; // Nothing tells the type yet.
+        column.store = storeFor(first[field]);
+      } else column.store = storeOfKind(kind);
+      if (column.store !== undefined) this.#loadAll();
     }
-    if (this.#fillColumn(column)) this.#columns.push(column);
-    return column.store;
+    if (isStored || column.store) column.steps = this.#fillColumn(column);
+    this.#columns.push(column);
+    return column;
   }
 
-  /** Sets what is in memory; false when no value has told the type yet. */
-  #fillColumn(column: FieldColumn): boolean {
+  /** Puts find no store before the base is read, and are in memory then. */
+  *#fillColumn(column: FieldColumn): Generator<void> {
     const cells = this.#cells;
-    let isOpen = column.store === undefined;
-    for (
-      let ordinal = cells.seek(0);
-      ordinal < cells.size;
-      ordinal = cells.seek(ordinal + 1)
-    ) {
-      if (!cells.has(ordinal)) continue;
-      const value = cells.itemAt(ordinal)?.[column.field];
-      if (isOpen && value !== undefined) {
-        column.store = storeFor(value);
-        isOpen = false;
+    column.store ??= yield* this.base!.columnSteps(column.field, this.size);
+    yield* inSteps(cells.size, (from, to) => {
+      for (let i = cells.seek(from); i < to; i = cells.seek(i + 1)) {
+        if (cells.has(i)) setColumn(column, i, cells.itemAt(i));
       }
-      if (column.store?.set(ordinal, value) === false) column.store = undefined;
-      if (!isOpen && column.store === undefined) break;
-    }
-    return !isOpen;
+    });
   }
 
   #kindOf(field: string): FieldKind | undefined {

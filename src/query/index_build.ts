@@ -6,7 +6,7 @@
 import type { IdTable, KeyTable } from "./key_table.ts";
 import { sortRuns } from "./sort_texts.ts";
 import type { Source } from "../schema/source.ts";
-import { inSteps } from "./steps.ts";
+import { inSteps } from "../base/steps.ts";
 
 /** Items of one step, which may have to be read. */
 const stepItems = 512;
@@ -74,7 +74,14 @@ function* storedOrder(
     }
   });
   if (!isSound) return;
-  return { sorted, rest: live.filter((ordinal) => left[ordinal] === 1) };
+  const rest = new Uint32Array(lacks);
+  let length = 0;
+  yield* inSteps(live.length, (from, to) => {
+    for (let i = from; i < to; i++) {
+      if (left[live[i]!] === 1) rest[length++] = live[i]!;
+    }
+  });
+  return { sorted, rest };
 }
 
 /** No order was kept. */
@@ -145,10 +152,12 @@ function* fillFast(
   size: number,
 ): Generator<void, boolean> {
   const { field } = table;
+  if (!source.hasColumn(field)) return false;
+  yield* source.columnSteps(field);
   let isFull = true;
   const take = (from: number, to: number) => {
     // Its owner may have replaced it since the last step.
-    const column = source.hasColumn(field) ? source.column(field) : undefined;
+    const column = source.column(field);
     isFull &&= column !== undefined && table.fill(column, from, to);
   };
   for (const _ of inSteps(size, take)) {

@@ -9,7 +9,7 @@ import {
 } from "./kit_test.ts";
 import { IdTable } from "./key_table.ts";
 import { OrderedIndex } from "./ordered_index.ts";
-import { stepSize } from "./steps.ts";
+import { stepSize } from "../base/steps.ts";
 import { compareText } from "./value.ts";
 import { Query } from "./query.ts";
 

@@ -20,7 +20,7 @@ import type { FieldKind, Item } from "../schema/patch.ts";
 import { sortByNumber } from "./radix.ts";
 import { sortRuns } from "./sort_texts.ts";
 import type { Column, Source } from "../schema/source.ts";
-import { finish, inSteps, stepSize } from "./steps.ts";
+import { finish, inSteps, stepSize } from "../base/steps.ts";
 import { isNumeric, type Key, keyOf } from "./value.ts";
 
 const absentNumber = -Infinity;

@@ -75,6 +75,11 @@ export class MemorySource implements Source {
     return this.#columns.get(field);
   }
 
+  *columnSteps(field: string): Generator<void, Column | undefined> {
+    yield;
+    return this.column(field);
+  }
+
   #build(field: string): Column | undefined {
     const kind = this.#kinds.get(field);
     if (kind === undefined) return undefined;

@@ -15,7 +15,7 @@ import type { Fields } from "./condition.ts";
 import { type IdTable, KeyTable } from "./key_table.ts";
 import { agree, compareBy, orderOf, sortBy } from "./index_build.ts";
 import type { Source } from "../schema/source.ts";
-import { finish, inSteps } from "./steps.ts";
+import { finish, inSteps } from "../base/steps.ts";
 import type { Key } from "./value.ts";
 
 /** So many updates at once, and more than one of so many entries, are a sweep. */

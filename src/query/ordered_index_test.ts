@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { MemorySource, task, taskFields } from "./kit_test.ts";
 import { IdTable } from "./key_table.ts";
 import { OrderedIndex } from "./ordered_index.ts";
-import { finish } from "./steps.ts";
+import { finish } from "../base/steps.ts";
 import { compareText, compareValues } from "./value.ts";
 import { sized } from "../../tests/kit/tier.ts";
 

@@ -8,7 +8,7 @@
  * bits of negative ones (Herf, "Radix Tricks", 2001).
  */
 
-import { inSteps } from "./steps.ts";
+import { inSteps } from "../base/steps.ts";
 
 const BUCKETS = 1 << 11;
 const SHIFTS = [0, 11, 22] as const;

@@ -11,7 +11,7 @@
 
 import { sortByNumber } from "./radix.ts";
 import { sortById } from "./sort_ids.ts";
-import { inSteps, stepSize } from "./steps.ts";
+import { inSteps, stepSize } from "../base/steps.ts";
 
 /** Texts that are sorted at once, by comparison at worst. */
 const shortMax = 1_024;
@@ -84,7 +84,7 @@ function sortSome(
   textOf: (ordinal: number) => string,
 ): number {
   let start = from;
-  while (start < ordinals.length && start < from + stepSize) {
+  while (start < ordinals.length && start < from + shortMax) {
     const limit = Math.min(ordinals.length, start + shortMax + 1);
     const end = runEnd(start + 1, limit, ties);
     if (end - start > shortMax) break;

@@ -1,6 +1,6 @@
 import { deepStrictEqual, ok } from "node:assert/strict";
 import { sortRuns } from "./sort_texts.ts";
-import { stepSize } from "./steps.ts";
+import { stepSize } from "../base/steps.ts";
 import { compareText } from "./value.ts";
 
 const count = 30_000;

@@ -60,6 +60,8 @@ export interface Source {
    * `undefined` when it has too many words or mixed types.
    */
   column(field: string): Column | undefined;
+  /** The same in steps, between which items may change. */
+  columnSteps(field: string): Generator<void, Column | undefined>;
   hasColumn(field: string): boolean;
   /**
    * Ordinals in the order of these fields and then of ids, as an index had them
