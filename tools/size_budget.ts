@@ -137,7 +137,7 @@ export const parts: readonly Part[] = [
     name: "inspector",
     on: "core",
     entries: { inspector: `export * from "@sheaf/sheaf/inspector";` },
-    atOnce: 9_200,
+    atOnce: 10_900,
     later: 300,
   },
 ];

@@ -197,7 +197,7 @@ export class DataView implements View {
 }
 
 /** What the app declares, in its order, and what is stored besides. */
-function collectionsOf(repository: Repository): string[] {
+export function collectionsOf(repository: Repository): string[] {
   const declared = schemasOf(repository).map(({ name }) => name);
   const stored = repository.collections().map(({ name }) => name);
   return [...new Set([...declared, ...stored])];

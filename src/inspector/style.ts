@@ -46,7 +46,12 @@ b.lane${i} { stroke: none; color: light-dark(hsl(${hue} 75% 26%), hsl(${hue} 70%
 .rows { flex: 1; min-width: 0; overflow: auto; }
 .place { overflow: auto; scroll-padding-bottom: 6em; }
 .place:not(:empty) { flex: 0 1 46ch; border-left: 1px solid var(--line); padding: 0 4px 0 12px; }
-form { display: flex; flex-direction: column; gap: 6px; }
+form:not(.bar) { display: flex; flex-direction: column; gap: 6px; }
+.bar textarea { flex: 1 1 30ch; min-width: 0; }
+label.check { display: flex; gap: 4px; align-items: center; min-height: 28px; padding: 0 8px; }
+[type="checkbox"] { min-height: 0; margin: 0; accent-color: var(--mark); }
+.query p { margin: 0; }
+.explained { display: flex; flex-wrap: wrap; gap: 0 24px; min-height: 1.5em; color: inherit; }
 h2 { font: inherit; font-weight: bold; margin: 0; overflow-wrap: anywhere; }
 label { display: grid; grid-template-columns: auto 1fr; gap: 0 8px; align-items: baseline; }
 label > :is(input, select, textarea), label > .hint:last-child { grid-column: 1 / -1; }
@@ -72,13 +77,14 @@ th[scope="col"] { color: var(--quiet); }
 th.write { color: light-dark(#1d7a52, #57cf9b); } th.durable { color: light-dark(#935b06, #f0b354); }
 th.synced { color: light-dark(#3656b8, #9db5ff); }
 @media (max-width: 640px) { .place:not(:empty) { flex: 1; border: none; padding: 0; }
-  .split:has(form) .rows { display: none; }
+  .split:has(.place form) .rows { display: none; }
   section { height: min(72vh, 560px); }
-  .data:has(form) .bar { display: none; } .place { scroll-padding-bottom: 8em; }
+  .data:has(.place form) .bar { display: none; } .place { scroll-padding-bottom: 8em; }
   header { flex-wrap: wrap-reverse; } [role="tablist"] { flex: 1 0 100%; flex-wrap: nowrap; overflow-x: auto; }
   [role="tab"] { flex: none; } header strong, .commits code { display: none; }
   .what { flex: none; overflow: visible; } }
-@media (pointer: coarse) { button, select, input, textarea, .items button { min-height: 44px; min-width: 44px;
+@media (pointer: coarse) { label.check { min-height: 44px; } [type="checkbox"] { width: 24px; height: 24px; }
+  button, select, input:not([type="checkbox"]), textarea, .items button { min-height: 44px; min-width: 44px;
   padding: 2px 12px; } }
 @media (forced-colors: active) { button[aria-selected="true"] { forced-color-adjust: none;
   background: Highlight; color: HighlightText; border-color: Highlight; }

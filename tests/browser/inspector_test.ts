@@ -107,3 +107,51 @@ browserTest(
     }
   },
 );
+
+browserTest(
+  "inspect() answers queries that are written as code, and follows them",
+  { entries },
+  async (place) => {
+    const tab = await place.open<typeof InspectorPage>("page");
+    await tab.call("start");
+    const { page } = tab;
+    await page.getByRole("tab", { name: "Query", exact: true }).click();
+    const query = page.getByRole("textbox", { name: "Query" });
+    const said = page.locator("sheaf-inspector .explained");
+    const rows = page.locator("sheaf-inspector .query th[scope=row]");
+
+    await query.fill(
+      'where({ done: true, title: { prefix: "ann" } }).orderBy("title", "desc")',
+    );
+    await query.press("Enter");
+    await said.getByText("4 rows", { exact: true }).waitFor();
+    const text = await said.innerText();
+    assert.match(text, /µs|ms/);
+    assert.match(text, /plan: .*sort/);
+    assert.match(text, /12 scanned, 4 returned/);
+    assert.match(
+      text,
+      /an index on \[done, title\] would read 4 rows instead of 12/,
+    );
+    assert.equal(await rows.count(), 4);
+
+    // What is no query is said, and nothing of it is run.
+    await query.fill("where({ done: alert(1) })");
+    await query.press("Enter");
+    await said.getByText("Expected a string, a number").waitFor();
+    assert.equal(await rows.count(), 0);
+    await query.fill("where({ nope: 1 })");
+    await query.press("Enter");
+    await said.getByText("is no field. The fields are").waitFor();
+
+    await page.getByRole("checkbox", { name: "live" }).check();
+    await query.fill('where({ title: { prefix: "seen" } })');
+    await query.press("Enter");
+    await said.getByText("0 rows", { exact: true }).waitFor();
+    await tab.call("write", 3);
+    await said.getByText("3 rows", { exact: true }).waitFor();
+    await said.getByText("changed 3 times").waitFor();
+    assert.equal(await rows.count(), 3);
+    await place.screenshot(page, "inspector-query");
+  },
+);
