@@ -137,7 +137,7 @@ export const parts: readonly Part[] = [
     name: "inspector",
     on: "core",
     entries: { inspector: `export * from "@sheaf/sheaf/inspector";` },
-    atOnce: 10_900,
+    atOnce: 12_400,
     later: 300,
   },
 ];

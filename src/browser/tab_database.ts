@@ -85,7 +85,8 @@ export class TabDatabase implements Database {
 
   constructor(parts: TabDatabaseParts) {
     refuseOptions(this);
-    const { world, options: { onListenerError: report }, persist } = parts;
+    const { world, options: { onListenerError: report, rules }, persist } =
+      parts;
     this.#parts = parts;
     this.#tabListeners = new Listeners(report);
     this.storage = new StorageObserver({
@@ -104,6 +105,7 @@ export class TabDatabase implements Database {
     };
     noteObservable(this, {
       world,
+      rules,
       open: () => this.#repositories.all(),
       tap: (tap) => this.#tapped(tap),
     });

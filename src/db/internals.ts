@@ -7,6 +7,7 @@
 
 import { assert } from "../base/errors.ts";
 import type { World } from "../base/world.ts";
+import type { Rules } from "../schema/rules.ts";
 import type { Storage } from "../storage/storage.ts";
 import type { Replica } from "../../repo/mod.ts";
 import type { Engines } from "./engines.ts";
@@ -67,6 +68,7 @@ export interface OpenRepository {
 /** A database, as far as an inspector looks into it. */
 export interface Observable {
   readonly world: World;
+  readonly rules: Rules | undefined;
   open(): readonly OpenRepository[];
   /** Shows the frames of the connection to `tap`, or no more to anybody. */
   tap(tap: FrameTap | undefined): void;

@@ -191,6 +191,7 @@ class LocalDatabase<R extends BareRepository> implements DatabaseOf<R> {
     noteInternals(this, { ...parts, onDamaged });
     noteObservable(this, {
       world,
+      rules: options.rules,
       open: () => [...this.#open.values()].flatMap(openedOf),
       tap: (tap) => this.#tapped(tap),
     });

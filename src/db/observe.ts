@@ -8,6 +8,7 @@ import type { Done } from "../../repo/mod.ts";
 import type { FollowerCost, QueryEngine } from "../query/engine.ts";
 import { describe } from "../query/condition.ts";
 import type { Request } from "../query/plan.ts";
+import type { Rules } from "../schema/rules.ts";
 import type { Schema } from "../schema/schema.ts";
 import type { Database } from "./database.ts";
 import {
@@ -40,13 +41,15 @@ export interface Observer {
 export interface Observed extends Disposable {
   /** The repositories that are open. */
   repositories(): readonly Repository[];
+  /** Those that it was opened with. */
+  readonly rules: Rules | undefined;
   /** Live queries of all of them, and what they have cost so far. */
   costs(): LiveCost[];
 }
 
 export function observe(database: Database, observer: Observer): Observed {
   const observable = observableOf(database);
-  const { world } = observable;
+  const { world, rules } = observable;
   const watched = new Map<Repository, () => void>();
   const watch = () => {
     for (const opened of observable.open()) {
@@ -65,6 +68,7 @@ export function observe(database: Database, observer: Observer): Observed {
   observable.tap((frame) => observer.frame(frame));
   watch();
   return {
+    rules,
     repositories: () => {
       watch(); // Others may have been opened since.
       return observable.open().map(repositoryOf);

@@ -1,8 +1,8 @@
 /**
  * The inspector: a panel at the foot of a page in development. It shows items and
- * edits them, answers queries, shows commits as a graph and who signed them, what
- * is said to the server, live queries and their cost, and latencies of writes as
- * they happen.
+ * edits them, answers queries, tries rules as anybody, shows commits as a graph and
+ * who signed them, what is said to the server, live queries and their cost, and
+ * latencies of writes as they happen.
  *
  * It measures only while it is open, and changes nothing but what is edited in it,
  * as the app would. It is checked beside the DOM types that apps have.
@@ -27,6 +27,7 @@ import { choices, element, type View } from "./element.ts";
 import { LatencyView } from "./latency_view.ts";
 import { QueriesView } from "./queries_view.ts";
 import { QueryView } from "./query_view.ts";
+import { RulesView } from "./rules_view.ts";
 import { style } from "./style.ts";
 import { SyncView } from "./sync_view.ts";
 
@@ -110,6 +111,7 @@ class Panel {
     this.#views = [
       new DataView(chosen),
       new QueryView(chosen),
+      new RulesView(chosen, this.#observed.rules),
       new CommitsView(chosen),
       new QueriesView(costs),
       sync,

@@ -51,6 +51,10 @@ form:not(.bar) { display: flex; flex-direction: column; gap: 6px; }
 label.check { display: flex; gap: 4px; align-items: center; min-height: 28px; padding: 0 8px; }
 [type="checkbox"] { min-height: 0; margin: 0; accent-color: var(--mark); }
 .query p { margin: 0; }
+.rules .split { overflow: auto; }
+.rules .who, .fields { flex: 1 1 24ch; min-width: 0; display: flex; flex-direction: column; gap: 6px; padding: 3px; }
+.rules .decision { margin: 0; min-height: 3em; font-weight: bold; }
+.yes { color: light-dark(#1d7a52, #57cf9b); }
 .explained { display: flex; flex-wrap: wrap; gap: 0 24px; min-height: 1.5em; color: inherit; }
 h2 { font: inherit; font-weight: bold; margin: 0; overflow-wrap: anywhere; }
 label { display: grid; grid-template-columns: auto 1fr; gap: 0 8px; align-items: baseline; }
@@ -79,6 +83,7 @@ th.synced { color: light-dark(#3656b8, #9db5ff); }
 @media (max-width: 640px) { .place:not(:empty) { flex: 1; border: none; padding: 0; }
   .split:has(.place form) .rows { display: none; }
   section { height: min(72vh, 560px); }
+  .rules .split { display: block; }
   .data:has(.place form) .bar { display: none; } .place { scroll-padding-bottom: 8em; }
   header { flex-wrap: wrap-reverse; } [role="tablist"] { flex: 1 0 100%; flex-wrap: nowrap; overflow-x: auto; }
   [role="tab"] { flex: none; } header strong, .commits code { display: none; }

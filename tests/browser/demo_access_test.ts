@@ -72,7 +72,8 @@ async function openInspector(page: Page): Promise<void> {
 
 function inspectorTab(name: string) {
   return (page: Page) =>
-    page.locator("sheaf-inspector").getByRole("tab", { name, exact: true }).click();
+    page.locator("sheaf-inspector").getByRole("tab", { name, exact: true })
+      .click();
 }
 
 const stay = () => Promise.resolve();
@@ -124,7 +125,9 @@ const views: readonly View[] = [
     leave: (page) => page.keyboard.press("t"),
   },
   { name: "commits", part: inspector, show: openInspector, leave: stay },
-  ...["Data", "Query", "Live queries", "Sync", "Latency"].map((name) => ({
+  ...["Data", "Query", "Rules", "Live queries", "Sync", "Latency"].map((
+    name,
+  ) => ({
     name,
     part: inspector,
     show: inspectorTab(name),

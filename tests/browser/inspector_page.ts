@@ -19,7 +19,7 @@ const Task = defineSchema("task", {
 /** Nobody changes or deletes what is done; a title says something. */
 const rules = defineRules({
   "team": {
-    read: () => true,
+    read: ({ session }) => session.claims["team"] === true || "Only the team",
     collections: [
       rulesFor(Task, {
         create: ({ session, after }) =>

@@ -155,3 +155,58 @@ browserTest(
     await place.screenshot(page, "inspector-query");
   },
 );
+
+browserTest(
+  "inspect() tries rules as anybody, and writes nothing",
+  { entries },
+  async (place) => {
+    const tab = await place.open<typeof InspectorPage>("page");
+    await tab.call("startRuled");
+    const { page } = tab;
+    await page.getByRole("tab", { name: "Rules" }).click();
+    const panel = page.locator("sheaf-inspector .rules");
+    const decision = panel.getByRole("status");
+    const says = (text: string) => decision.getByText(text).waitFor();
+    const choose = (what: string, one: string) =>
+      panel.getByLabel(what, { exact: true }).selectOption(one);
+    const type = (what: string, text: string) =>
+      panel.getByLabel(what, { exact: true }).fill(text);
+
+    // It begins with who is here.
+    assert.equal(await panel.getByLabel("User").inputValue(), "ann");
+    await choose("Action", "read");
+    await says("Only the team");
+    await type("Claims", '{"team":true}');
+    await says("Allowed");
+    await type("Claims", "[]");
+    await says("Claims are a JSON object");
+    await type("Claims", "{}");
+
+    await type("User", "bob");
+    await choose("Action", "create");
+    await says("expected a string");
+    await type("title", "ann's");
+    await says("Denied: Say who you are (rule team task.create)");
+    await type("title", "bob's");
+    await says("Allowed");
+    await choose("Action", "update");
+    await type("Item", "shut");
+    await says("asks no rule");
+    await type("title", "other");
+    await says("Denied: What is done stays (rule team task.update)");
+    await place.screenshot(page, "inspector-rules");
+    await type("Item", "open");
+    await type("title", "other");
+    await says("Allowed");
+    await choose("Action", "delete");
+    await says("Allowed");
+    await type("Item", "shut");
+    await says("Denied: What is done stays (rule team task.delete)");
+    await type("Item", "none");
+    await says("it is not there");
+    assert.deepEqual(await tab.call("known"), {
+      tasks: { open: "ann writes", shut: "ann wrote" },
+      heard: [],
+    });
+  },
+);
