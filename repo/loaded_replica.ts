@@ -9,7 +9,7 @@ import type { Constraints } from "./admission/constraints.ts";
 import type { Mode } from "./commit/genesis.ts";
 import type { Graph } from "./graph/graph.ts";
 import type { CommitReader } from "./history/commit_reader.ts";
-import type { Log } from "./log/log.ts";
+import type { Store } from "./log/store.ts";
 import type { LoggedMark } from "./log/order.ts";
 import type { Recovery } from "./log/recovery.ts";
 import type { Salvage } from "./repair/salvage.ts";
@@ -27,7 +27,7 @@ export interface LoadedReplica {
   readonly graph: Graph;
   readonly credentials: Credentials;
   readonly items: Items;
-  readonly log: Log;
+  readonly log: Store;
   /** Reads commits back from the log. */
   readonly commits: CommitReader;
   readonly checkpoint: Checkpoint | undefined;

@@ -25,7 +25,7 @@ import {
 import { Graph } from "./graph/graph.ts";
 import { RECORD_HEADER_BYTES } from "./log/format.ts";
 import { lateReading } from "./checkpoint/late_reading.ts";
-import type { Log } from "./log/log.ts";
+import type { Store } from "./log/store.ts";
 import type { LoggedMark } from "./log/order.ts";
 import { type RecordVisitor, visitRecord } from "./log/records.ts";
 import type { ReplicaMeta } from "./checkpoint/replica_meta.ts";
@@ -303,7 +303,7 @@ export type Over = (
  */
 export function replayed(
   over: Over,
-  log: Log,
+  log: Store,
   checkpoint: Checkpoint | undefined,
   first?: Replay,
 ): { readonly replay: Replay; readonly base: Checkpoint | undefined } {

@@ -543,7 +543,7 @@ export class Replica {
       commits: graph.commits,
       chains: graph.size,
       heads: graph.headCount,
-      logBytes: log.bytes,
+      logBytes: log.end,
       checkpointBytes: this.#checkpointer.bytes ?? checkpoint?.bytes ?? 0,
       unsyncedBytes: this.#writer.pendingBytes + (log.end - log.synced),
       parked: this.#intake?.parking.size ?? 0,

@@ -23,9 +23,9 @@ import type { Constraints } from "./admission/constraints.ts";
 import type { Door } from "./admission/door.ts";
 import { encodeGenesis, folderOf } from "./commit/genesis.ts";
 import { CommitReader } from "./history/commit_reader.ts";
-import { createLog, type Log, openLog } from "./log/log.ts";
+import { createLog, openLog } from "./log/log.ts";
+import type { Store, StoreReader } from "./log/store.ts";
 import { DAMAGED, recordKind, REWRITING, SALVAGE } from "./log/format.ts";
-import type { LogReader } from "./log/reader.ts";
 import type { Recovery } from "./log/recovery.ts";
 import type { LoadedReplica } from "./loaded_replica.ts";
 import type { LoadParts, OpenReplicaOptions } from "./replica_options.ts";
@@ -128,7 +128,7 @@ async function loadOver(
     storage.remove(`${folder}/${DAMAGED}`);
     return loaded;
   }
-  const late: { log?: LogReader } = {};
+  const late: { log?: StoreReader } = {};
   const { checkpoint, skipped } = await openNewest(
     options,
     folder,
@@ -180,7 +180,8 @@ async function load(
   const relay = salvage === undefined ? relayOf(options) : undefined;
   const over = overOf(options, relay, salvage);
   const first = over(checkpoint);
-  const opened = await openLog(storage, folder, {
+  const open = options.door?.stores?.open ?? openLog;
+  const opened = await open(storage, folder, {
     world,
     repair,
     names,
@@ -216,7 +217,7 @@ async function assemble(
   options: OpenReplicaOptions,
   { folder, log, replay, base }: {
     readonly folder: string;
-    readonly log: Log;
+    readonly log: Store;
     readonly replay: Replay;
     readonly base: Checkpoint | undefined;
   },
@@ -274,7 +275,8 @@ async function create(
   const { storage, world, name, rootKey, mode, session } = options;
   storage.makeFolder(folder);
   const genesis = encodeGenesis({ name, rootKey, mode });
-  const log = createLog(storage, folder, { world }, [
+  const make = options.door?.stores?.create ?? createLog;
+  const log = make(storage, folder, { world }, [
     { kind: recordKind.genesis, parts: [genesis] },
   ]);
   introduce(session, rootKey, new Certificates(), (bytes) => {

@@ -9,7 +9,7 @@ import type { Door } from "./admission/door.ts";
 import type { LoadedReplica } from "./loaded_replica.ts";
 import type { ReplayOptions } from "./replay.ts";
 import type { ItemName } from "./state/state.ts";
-import type { LogReader } from "./log/reader.ts";
+import type { StoreReader } from "./log/store.ts";
 import type { Session } from "./commit/session.ts";
 
 export interface OpenReplicaOptions extends ReplayOptions {
@@ -45,5 +45,5 @@ export interface OpenReplicaOptions extends ReplayOptions {
 export interface LoadParts
   extends Pick<LoadedReplica, "folder" | "checkpoint" | "skipped"> {
   readonly names: readonly string[];
-  readonly late: { log?: LogReader };
+  readonly late: { log?: StoreReader };
 }

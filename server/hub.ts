@@ -96,7 +96,7 @@ export class Hub {
 
   /** Bytes of the log of a repository that is open. */
   logBytes(name: RepositoryName): number {
-    return this.#held.get(name)?.opened?.replica.loaded.log.bytes ?? 0;
+    return this.#held.get(name)?.opened?.replica.loaded.log.end ?? 0;
   }
 
   /**

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { ServedOrder } from "../repo/log/served_order.ts";
+import { logStores } from "../repo/log/log_stores.ts";
 import { equalBytes } from "../src/base/bytes.ts";
 import { limits } from "../src/base/limits.ts";
 import {
@@ -344,7 +344,7 @@ Deno.test("an epoch that is new sends the client back to vectors, and nothing tw
   first.end();
   await serving.place.replica.durable();
   await serving.place.replica.close();
-  ServedOrder.end(serving.place.storage, serving.place.folder);
+  logStores.epoch(serving.place.storage, serving.place.folder).end();
   const again = await Serving.open(world, serving.place);
   assert.ok(!equalBytes(again.order.epoch, serving.order.epoch));
   const second = talk(again, place, { resume });

@@ -316,7 +316,7 @@ Deno.test("what is given up takes room in a repository as commits do", () =>
     const author = new Author(server);
     await using peer = await peerOf(server, author);
     equal(await peer.hand(author.says("x".repeat(200))), undefined);
-    while ((await replicaAt(server)).loaded.log.bytes <= 2_000) {
+    while ((await replicaAt(server)).loaded.log.end <= 2_000) {
       equal(await peer.hand(author.says("x".repeat(200))), undefined);
     }
     const { length } = author.chain;

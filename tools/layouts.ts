@@ -17,7 +17,7 @@ import { retirementLayout } from "../repo/commit/retirement.ts";
 import { voidLayout } from "../repo/commit/void.ts";
 import { statementLayout } from "../repo/commit/statement.ts";
 import { orderLayout } from "../repo/log/order.ts";
-import { epochFile } from "../repo/log/served_order.ts";
+import { epochFile } from "../repo/log/log_stores.ts";
 import { type Field, type FileLayout, struct } from "../src/base/layout.ts";
 import { keysFile } from "../src/db/keyring_file.ts";
 import {

@@ -5,10 +5,11 @@
 
 import type { LoadedReplica } from "../loaded_replica.ts";
 import { assert } from "../../src/base/errors.ts";
+import type { World } from "../../src/base/world.ts";
 import type { ServedOrder } from "../log/served_order.ts";
 import type { Intake, IntakeParts } from "./intake.ts";
 import type { ReplicaPort, ReplicaPortParts } from "../replica_port.ts";
-import type { Log } from "../log/log.ts";
+import type { Store, Stores } from "../log/store.ts";
 import type { Over } from "../replay.ts";
 import type { FoldedItems } from "../state/items.ts";
 import type { Outline } from "../state/outline.ts";
@@ -20,7 +21,7 @@ import type { Shape } from "../../src/schema/patch.ts";
 export interface Unfolded {
   readonly storage: Storage;
   readonly folder: string;
-  readonly log: Log;
+  readonly log: Store;
   readonly viewOf: ViewOf;
   readonly over: Over;
 }
@@ -30,6 +31,18 @@ export interface Relay {
   readonly outline: (shapes?: readonly Shape[]) => Outline;
   /** Folds what is in the files. */
   readonly fold: (unfolded: Unfolded) => FoldedItems;
+}
+
+/** The orders of stores of a kind. */
+export interface Orders {
+  /** Goes on with the order of a store, or begins one. */
+  open(
+    storage: Storage,
+    world: World,
+    loaded: LoadedReplica,
+  ): Promise<ServedOrder>;
+  /** Ends the epoch of one of which it cannot be proved that it has all that was given out. */
+  end(storage: Storage, folder: string): void;
 }
 
 export interface Door {
@@ -47,7 +60,9 @@ export interface Door {
    */
   readonly prepare?: () => Promise<void>;
   /** Keeps the order of a log; where it is served. */
-  readonly order?: Pick<typeof ServedOrder, "open" | "end">;
+  readonly order?: Orders;
+  /** Where records are kept; in logs, where nothing is served. */
+  readonly stores?: Stores;
 }
 
 interface DoorCode {

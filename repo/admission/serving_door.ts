@@ -13,7 +13,9 @@ import type { FoldedItems } from "../state/items.ts";
 import type { State } from "../state/state.ts";
 import { lateReading } from "../checkpoint/late_reading.ts";
 import { reading } from "../checkpoint/reading.ts";
+import { logStores } from "../log/log_stores.ts";
 import { ServedOrder } from "../log/served_order.ts";
+import type { Stores } from "../log/store.ts";
 import { Intake } from "./intake.ts";
 import { lateStateTree } from "../state/late_state_tree.ts";
 import { StateTree } from "../state/state_tree.ts";
@@ -29,10 +31,23 @@ lateRefusing.provide(refusing);
 lateRich.provide(rich);
 lateStateTree.provide((state) => new StateTree(state));
 
+/** What serves from stores of a kind. */
+export function servedFrom(stores: Stores): Pick<Door, "order" | "stores"> {
+  const { epoch } = stores;
+  return {
+    stores,
+    order: {
+      open: (storage, world, loaded) =>
+        ServedOrder.open(epoch(storage, loaded.folder), world, loaded),
+      end: (storage, folder) => epoch(storage, folder).end(),
+    },
+  };
+}
+
 export const servingDoor: Door = {
   intake: (parts) => new Intake(parts),
   port: (parts) => new ReplicaPort(parts),
-  order: ServedOrder,
+  ...servedFrom(logStores),
 };
 
 /** Lets in what is sound, and indexes what touches each item. */

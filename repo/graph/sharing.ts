@@ -12,13 +12,13 @@
 
 import type { Mode } from "../commit/genesis.ts";
 import type { Graph } from "./graph.ts";
-import type { Log } from "../log/log.ts";
+import type { Store } from "../log/store.ts";
 import type { VersionVector } from "../commit/version_vector.ts";
 import { getOrMake } from "../../src/base/collections.ts";
 
 /** What decides what may be shared. */
 export interface SharingParts {
-  readonly log: Log;
+  readonly log: Store;
   readonly graph: Graph;
   readonly mode: Mode;
   /** The own chain, if it has begun, and how many of its commits are in the log. */

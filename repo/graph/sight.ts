@@ -12,7 +12,7 @@
 import { compareHlc, type Hlc, type Stamp } from "../../src/base/hlc.ts";
 import type { Header } from "../commit/commit.ts";
 import type { CommitReader } from "../history/commit_reader.ts";
-import type { Log } from "../log/log.ts";
+import type { Store } from "../log/store.ts";
 import { getOrMake } from "../../src/base/collections.ts";
 import { lowerBound } from "../../src/base/lower_bound.ts";
 
@@ -24,7 +24,7 @@ interface Step extends Hlc {
 
 export class Sight {
   readonly #commits: CommitReader;
-  readonly #log: Log;
+  readonly #log: Store;
   readonly #isOwn: (chain: string, wall: number) => boolean;
   /** Chain → own chain → steps, ascending. */
   #steps = new Map<string, Map<string, Step[]>>();
@@ -37,7 +37,7 @@ export class Sight {
   /** @param isOwn does a commit of this chain and wall clock count as this device's? */
   constructor(
     commits: CommitReader,
-    log: Log,
+    log: Store,
     isOwn: (chain: string, wall: number) => boolean,
   ) {
     this.#commits = commits;

@@ -22,7 +22,7 @@ import type { Mode } from "../commit/genesis.ts";
 import type { Graph } from "../graph/graph.ts";
 import type { ItemTouches } from "./item_touches.ts";
 import type { LoggedCommits } from "./logged_commits.ts";
-import type { Log } from "../log/log.ts";
+import type { Store } from "../log/store.ts";
 import { readU32, RECORD_HEADER_BYTES } from "../log/format.ts";
 import type { Cut, VoidCommits } from "../refusal/void_commits.ts";
 import { getOrMake } from "../../src/base/collections.ts";
@@ -32,7 +32,7 @@ import type { Credentials } from "../commit/credentials.ts";
 export class CommitReader implements LoggedCommits {
   /** What touches each item, where a door brings that: histories read all of the log without. */
   touches: ItemTouches | undefined;
-  readonly log: Log;
+  readonly log: Store;
   /** What erased payloads were. */
   readonly erased: ErasedPayloads;
   readonly #graph: Graph;
@@ -48,7 +48,7 @@ export class CommitReader implements LoggedCommits {
   /** @param loaded what is read; all that its checkpoint covers is hashed in Default mode */
   constructor(
     { log, graph, checkpoint, voided, credentials }: {
-      readonly log: Log;
+      readonly log: Store;
       readonly graph: Graph;
       readonly checkpoint: Pick<Checkpoint, "covers"> | undefined;
       readonly voided: VoidCommits;

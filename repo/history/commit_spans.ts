@@ -18,7 +18,7 @@ import {
   type Position,
   readParents,
 } from "../commit/commit.ts";
-import type { Log } from "../log/log.ts";
+import type { Store } from "../log/store.ts";
 import { RECORD_HEADER_BYTES } from "../log/format.ts";
 import { limits } from "../../src/base/limits.ts";
 
@@ -58,14 +58,14 @@ interface Span {
 const KEPT = 256;
 
 export class CommitSpans {
-  readonly #log: Log;
+  readonly #log: Store;
   readonly #marks: Marks;
   readonly #windows: LogWindows;
   #last: Span | undefined;
   readonly #batches = new Map<number, BatchHead>();
   readonly #heads = new Map<number, CommitHead>();
 
-  constructor(log: Log, marks: Marks) {
+  constructor(log: Store, marks: Marks) {
     this.#log = log;
     this.#marks = marks;
     this.#windows = new LogWindows(log);
@@ -216,13 +216,13 @@ interface Window {
 }
 
 class LogWindows {
-  readonly #log: Log;
+  readonly #log: Store;
   readonly #windows: Window[] = [];
   /** The one that was read from last, and the one that was filled last. */
   #last: Window | undefined;
   #filled = -1;
 
-  constructor(log: Log) {
+  constructor(log: Store) {
     this.#log = log;
   }
 

@@ -26,7 +26,7 @@ import type { StoredTouches } from "../checkpoint/touches.ts";
 import type { Position } from "../commit/commit.ts";
 import type { Includes, LoggedCommits } from "./logged_commits.ts";
 import { type CommitHead, CommitSpans, type Marks } from "./commit_spans.ts";
-import type { Log } from "../log/log.ts";
+import type { Store } from "../log/store.ts";
 import { RECORD_HEADER_BYTES, recordKind } from "../log/format.ts";
 import { pastState } from "./past_state.ts";
 import { type ItemName, State, type ViewOf } from "../state/state.ts";
@@ -74,7 +74,7 @@ const SLICE_BYTES = 128 * 1024;
 
 export class ItemTouches implements Marks {
   readonly #commits: Pick<LoggedCommits, "isVoid">;
-  readonly #log: Log;
+  readonly #log: Store;
   readonly #files: TouchFiles | undefined;
   /** What a checkpoint knows; nobody has looked yet while `isNew`. */
   #stored: StoredTouches | undefined;
@@ -89,7 +89,7 @@ export class ItemTouches implements Marks {
   /** @param files checkpoints that know and shall know what it does; without any, all of the log is noted */
   constructor(
     commits: Pick<LoggedCommits, "isVoid">,
-    log: Log,
+    log: Store,
     files?: TouchFiles,
   ) {
     this.#commits = commits;

@@ -6,10 +6,10 @@
  */
 
 import type { LoggedBatch } from "../commit/batch.ts";
-import type { Log } from "../log/log.ts";
+import type { Store } from "../log/store.ts";
 
 export interface LoggedCommits {
-  readonly log: Pick<Log, "records" | "end">;
+  readonly log: Pick<Store, "records" | "end">;
   /**
    * Calls `visit` for every batch in the log order, parents before children,
    * without the batches that were cut, or had been when the log ended at

@@ -27,7 +27,7 @@ import {
 } from "../commit/batch.ts";
 import { isTakenUnsigned } from "../commit/credentials.ts";
 import type { Mode } from "../commit/genesis.ts";
-import type { Log } from "./log.ts";
+import type { Store } from "./store.ts";
 import { isBatch, recordKind, travels } from "./format.ts";
 import { acceptedIn, decodeMark, type OrderStep } from "./order.ts";
 import type { FeedRecord, FeedSlice, SeamOf } from "../port.ts";
@@ -42,7 +42,7 @@ interface BatchPart extends BatchHead {
 const KEPT_BYTES_MAX = 1024 * 1024;
 
 export interface FeedParts {
-  readonly log: Pick<Log, "records">;
+  readonly log: Pick<Store, "records">;
   readonly mode: Mode;
   readonly isOrdered: () => boolean;
   readonly hasVoid: (chain: string) => boolean;

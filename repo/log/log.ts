@@ -32,7 +32,13 @@ import {
 } from "./tail.ts";
 import { LogReader } from "./reader.ts";
 import type { OnRecord, Segment } from "./segment.ts";
-import { recoverLog, type RecoverOptions, type Recovery } from "./recovery.ts";
+import { recoverLog } from "./recovery.ts";
+import type {
+  NewRecord,
+  OpenedStore,
+  OpenStoreOptions,
+  Store,
+} from "./store.ts";
 
 /** Sizes that tests choose smaller. */
 export interface LogSizes extends ExtentSizes {
@@ -44,12 +50,9 @@ export interface CreateLogOptions extends LogSizes {
   readonly world: World;
 }
 
-export class Log {
-  /** Runs before a sync begins: what it appends is part of it. */
+export class Log implements Store {
   onSyncing: () => void = () => {};
-  /** Runs whenever `synced` has grown; it must not throw. */
   onSynced: () => void = () => {};
-  /** Runs whenever `sealed` has grown by a seal that came; it must not throw. */
   onSealed: () => void = () => {};
   readonly #storage: Storage;
   readonly #folder: string;
@@ -92,26 +95,18 @@ export class Log {
     this.#synced = isNew ? 0 : end;
   }
 
-  /** Address after the last record. */
   get end(): number {
     return this.#end;
   }
 
-  /** Address up to which everything is durable. */
   get synced(): number {
     return this.#synced;
   }
 
-  /** Address up to which every record has its seal. */
   get sealed(): number {
     return this.#late.first ?? this.#end;
   }
 
-  get bytes(): number {
-    return this.#end;
-  }
-
-  /** Hears at once that it has become read-only; the result ends it. */
   onFailed(hear: (failure: DatabaseError) => void): () => void {
     this.#failing.add(hear);
     return () => void this.#failing.delete(hear);
@@ -121,11 +116,6 @@ export class Log {
     return this.#failure;
   }
 
-  /**
-   * Appends a record and says at which address its body starts. It is in the
-   * file when this returns, and durable after the next {@linkcode sync}. Its last
-   * 64 bytes, the seal, may come later: it is read here without them meanwhile.
-   */
   append(
     kind: number,
     parts: readonly Uint8Array[],
@@ -148,12 +138,6 @@ export class Log {
     }
   }
 
-  /**
-   * Makes everything appended so far durable: at once (`undefined`), or when
-   * the promise resolves.
-   *
-   * @param isMet do other logs of this thread sync at the same time?
-   */
   sync(isMet = false): Promise<void> | undefined {
     return this.#syncTo(this.#end, isMet);
   }
@@ -207,7 +191,6 @@ export class Log {
     }
   }
 
-  /** Overwrites bytes of records, which are read so when this returns; durable when it resolves. */
   rewrite(
     edits: Iterable<{ readonly address: number; readonly bytes: Uint8Array }>,
   ): Promise<void> {
@@ -240,7 +223,6 @@ export class Log {
     return this.#reader.segmentAt(address);
   }
 
-  /** Makes it read-only for a reason of the caller's: it has to be opened again. */
   fail(failure: DatabaseError): void {
     if (this.#failure !== undefined) return;
     this.#failure = failure;
@@ -249,17 +231,12 @@ export class Log {
     queueMicrotask(() => hearing.forEach((hear) => hear(failure)));
   }
 
-  /** Reads bytes from `address` on, within one segment; says how many. */
+  /** Within one segment. */
   readAt(target: Uint8Array, address: number): number {
     this.#checkOpen("read");
     return this.#reader.readAt(target, address);
   }
 
-  /**
-   * Calls `onRecord` for each record from address `from` (of a record's first
-   * byte; 0 is the first one's) up to `to`, checksums verified. Throws
-   * `log-damaged` with the address of the first bad byte.
-   */
   records(from: number, to: number, onRecord: OnRecord): number {
     this.#checkOpen("read");
     return this.#reader.records(from, Math.min(to, this.#end), onRecord);
@@ -428,27 +405,14 @@ function readOnly(folder: string, cause: unknown): DatabaseError {
   );
 }
 
-export interface OpenLogOptions extends RecoverOptions, LogSizes {
-  readonly world: World;
-}
-
-export interface NewRecord {
-  /** One of `recordKind`. */
-  readonly kind: number;
-  readonly parts: readonly Uint8Array[];
-}
+export interface OpenLogOptions extends OpenStoreOptions, LogSizes {}
 
 /** A log that was there, and what opening it found. */
-export interface OpenedLog {
+export interface OpenedLog extends OpenedStore {
   readonly log: Log;
-  readonly recovery: Recovery;
 }
 
-/**
- * Opens the log in `folder`, calling `onRecord` for every record from `from`
- * on. `undefined` when there is none, or when its creation never became
- * durable. What was read is durable.
- */
+/** Opens the log in `folder`. */
 export async function openLog(
   storage: Storage,
   folder: string,
@@ -461,10 +425,7 @@ export async function openLog(
   return { log, recovery };
 }
 
-/**
- * Creates a log with its first records in a folder that has none. They are
- * durable after its first {@linkcode Log.sync}.
- */
+/** Creates a log in a folder that has none. */
 export function createLog(
   storage: Storage,
   folder: string,

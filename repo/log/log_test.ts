@@ -57,7 +57,7 @@ Deno.test("openLog() replays kinds, bodies and addresses in order", async () => 
     [4, "", four],
   ]);
   equal(opened!.log.end, four);
-  equal(opened!.log.bytes, four);
+  equal(opened!.log.end, four);
   deepEqual(opened!.recovery, {
     clean: true,
     droppedBytes: 0,

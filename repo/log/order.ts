@@ -27,6 +27,7 @@ import { type Batch, batchHead, batchIn } from "../commit/batch.ts";
 import { chainBytes } from "../commit/commit.ts";
 import { isBatch } from "./format.ts";
 
+export const EPOCH_BYTES = 16;
 const FORMAT = 1;
 const DOMAIN = encodeText("sheaf order 1\n");
 const NO_VOIDS = new NumberRanges();
@@ -41,7 +42,7 @@ interface SaidMark {
 }
 
 export const orderLayout: Field<SaidMark> = struct({
-  epoch: copied(16),
+  epoch: copied(EPOCH_BYTES),
   accepted: u48,
   order: copied(32),
 });
@@ -58,7 +59,7 @@ export interface LoggedMark {
   readonly position: number;
 }
 
-export const MARK_BYTES: number = 1 + 16 + 6 + 32;
+export const MARK_BYTES: number = 1 + EPOCH_BYTES + 6 + 32;
 
 export interface Accepted {
   readonly chain: string;

@@ -2,7 +2,7 @@ import { deepEqual, equal, notDeepEqual, ok } from "node:assert/strict";
 import { flushed, naiveOrder } from "../../tests/kit/naive_order.ts";
 import { faultyStorage } from "../../tests/kit/faulty_storage.ts";
 import { Place } from "../../tests/kit/replica_place.ts";
-import { ServedOrder } from "./served_order.ts";
+import { logStores } from "./log_stores.ts";
 
 /** The modes in which what is shared was synced. */
 const signed = ["default", "trusted"] as const;
@@ -98,7 +98,7 @@ Deno.test("an epoch ends in a copy of the folder, behind a repair, and where its
   put(bytes);
   notDeepEqual(await epochNow(), order.epoch, "of an earlier epoch of the log");
   const epoch = await epochNow();
-  ServedOrder.end(place.storage, place.folder);
+  logStores.epoch(place.storage, place.folder).end();
   notDeepEqual(await epochNow(), epoch);
 });
 

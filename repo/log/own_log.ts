@@ -4,7 +4,7 @@
  */
 
 import { crc32 } from "../../src/base/crc32.ts";
-import type { Log } from "./log.ts";
+import type { Store } from "./store.ts";
 import { recordKind, SEGMENT_HEADER_BYTES } from "./format.ts";
 import type { Sharing } from "../graph/sharing.ts";
 import { hasCode } from "../../src/base/errors.ts";
@@ -28,7 +28,7 @@ export interface LogPoint {
  */
 const POINT_BYTES = 1024;
 
-export function pointAt(log: Log, address: number): LogPoint {
+export function pointAt(log: Store, address: number): LogPoint {
   // Its first bytes are dice: no log that was made anew begins so.
   const head = bytesOf(log, 0, SEGMENT_HEADER_BYTES);
   const from = Math.max(0, address - POINT_BYTES);
@@ -36,7 +36,7 @@ export function pointAt(log: Log, address: number): LogPoint {
   return { address, crc };
 }
 
-function bytesOf(log: Log, from: number, to: number): Uint8Array {
+function bytesOf(log: Store, from: number, to: number): Uint8Array {
   const bytes = new Uint8Array(to - from);
   for (let at = 0; at < bytes.length;) {
     const read = log.readAt(bytes.subarray(at), from + at); // One segment at a time.
@@ -48,7 +48,7 @@ function bytesOf(log: Log, from: number, to: number): Uint8Array {
 
 /** May a reading of a log up to `to` begin at `address`? */
 export function isRecordStart(
-  log: Pick<Log, "records">,
+  log: Pick<Store, "records">,
   address: number,
   to: number,
 ): boolean {
@@ -72,10 +72,10 @@ export interface MirrorSlice {
 }
 
 export class Mirror {
-  readonly #log: Log;
+  readonly #log: Store;
   readonly #sharing: Sharing;
 
-  constructor(log: Log, sharing: Sharing) {
+  constructor(log: Store, sharing: Sharing) {
     this.#log = log;
     this.#sharing = sharing;
   }

@@ -5,56 +5,29 @@
  * A mark goes into the log just before each sync. A position is given out with
  * the order there, and stands as long as the log has that very mark: so an epoch
  * goes on over crashes, and nobody has to trust that a folder was not set back.
- * It ends where a copy is opened (the file `sync` names the folder, and no backup
- * has it), and where a repair, or the crash of a log that is shared before it is
- * synced, may have taken what was given out.
+ * It ends where a copy is opened (`Stores.epoch`), and where a repair, or the
+ * crash of a log that is shared before it is synced, may have taken what was
+ * given out.
  */
 
-import { equalBytes, readable } from "../../src/base/bytes.ts";
+import { equalBytes } from "../../src/base/bytes.ts";
 import { hasCode } from "../../src/base/errors.ts";
-import {
-  copied,
-  decodeFile,
-  encodeFile,
-  type FileLayout,
-  struct,
-  textUpTo,
-  type ValueOf,
-} from "../../src/base/layout.ts";
 import type { World } from "../../src/base/world.ts";
-import { readWhole, replaceDurably } from "../../src/storage/small_file.ts";
-import type { Storage } from "../../src/storage/storage.ts";
 import { provesContinuity } from "../graph/continuity.ts";
 import type { LoadedReplica } from "../loaded_replica.ts";
-import type { Log } from "./log.ts";
 import { RECORD_HEADER_BYTES, recordKind } from "./format.ts";
 import {
   type Accepted,
   acceptedIn,
   decodeMark,
   encodeMark,
+  EPOCH_BYTES,
   MARK_BYTES,
   orderAfter,
   type OrderMark,
   orderStart,
 } from "./order.ts";
-
-const EPOCH_FILE = "sync";
-const EPOCH_BYTES = 16;
-/** The identity is a device and an inode, or as short. */
-const FILE_BYTES_MAX = 64 * 1024;
-
-const stored = struct({
-  epoch: copied(EPOCH_BYTES),
-  /** Of the folder. */
-  identity: textUpTo(FILE_BYTES_MAX),
-});
-
-export const epochFile: FileLayout<ValueOf<typeof stored>> = {
-  magic: "SHEAFSYN",
-  format: 2,
-  layout: stored,
-};
+import type { Epoch, Store } from "./store.ts";
 
 export class ServedOrder {
   readonly #world: Pick<World, "now">;
@@ -83,17 +56,15 @@ export class ServedOrder {
   /** Goes on with the order of a log, or begins one; everything is behind a mark then, and durable. */
   static async open(
     this: void,
-    storage: Storage,
+    kept: Epoch,
     world: World,
     loaded: LoadedReplica,
   ): Promise<ServedOrder> {
-    const mark = goesOn(storage, loaded);
+    const mark = goesOn(kept, loaded);
     const epoch = mark?.epoch ?? new Uint8Array(EPOCH_BYTES);
     if (mark === undefined) {
       world.random(epoch);
-      const said = { epoch, identity: storage.identity() };
-      const bytes = encodeFile(epochFile, said);
-      await replaceDurably(storage, loaded.folder, EPOCH_FILE, bytes);
+      await kept.begin(epoch);
     }
     const order = new ServedOrder(world, loaded, mark, epoch);
     order.#markAll();
@@ -107,13 +78,6 @@ export class ServedOrder {
     const position = address + body.length;
     this.#loaded.order = { body, position };
     return { ...said, position };
-  }
-
-  /** Ends the epoch of a log of which it cannot be proved that it has all that was given out. */
-  static end(this: void, storage: Storage, folder: string): void {
-    if (!storage.list(folder).includes(EPOCH_FILE)) return;
-    storage.remove(`${folder}/${EPOCH_FILE}`);
-    storage.syncFolder(folder);
   }
 
   /** The name of its life, 16 bytes. */
@@ -163,7 +127,10 @@ export class ServedOrder {
 }
 
 /** The mark that ends at a position of a log, if there is one. */
-export function markBehind(log: Log, position: number): OrderMark | undefined {
+export function markBehind(
+  log: Pick<Store, "records">,
+  position: number,
+): OrderMark | undefined {
   const from = position - RECORD_HEADER_BYTES - MARK_BYTES;
   if (!Number.isSafeInteger(position) || from < 0) return undefined;
   let found: OrderMark | undefined;
@@ -181,29 +148,11 @@ export function markBehind(log: Log, position: number): OrderMark | undefined {
 }
 
 /** The last mark of a log whose epoch goes on. */
-function goesOn(
-  storage: Storage,
-  loaded: LoadedReplica,
-): OrderMark | undefined {
-  const { order: logged, folder } = loaded;
+function goesOn(kept: Epoch, loaded: LoadedReplica): OrderMark | undefined {
+  const { order: logged } = loaded;
   if (logged === undefined || !provesContinuity(loaded)) return undefined;
   const { body, position } = logged;
   const order = decodeMark(body, position - body.length);
-  const said = readFile(storage, `${folder}/${EPOCH_FILE}`);
-  const isSame = said !== undefined && equalBytes(said.epoch, order.epoch) &&
-    said.identity === storage.identity();
-  return isSame ? order : undefined;
-}
-
-function readFile(
-  storage: Storage,
-  name: string,
-): ValueOf<typeof stored> | undefined {
-  try {
-    const bytes = readWhole(storage, name, FILE_BYTES_MAX);
-    return bytes && readable(() => decodeFile(epochFile, bytes));
-  } catch (cause) {
-    if (hasCode(cause, "format-too-new", "format-too-old")) return undefined;
-    throw cause;
-  }
+  const epoch = kept.read();
+  return epoch && equalBytes(epoch, order.epoch) ? order : undefined;
 }

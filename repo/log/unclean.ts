@@ -42,7 +42,7 @@ export interface RecoverOptions extends LoadOptions {
   /** Takes each record from `from` on, in order; what it answers is ignored. */
   readonly onRecord: OnRecord;
   /** Is given, before the first record, what can read the log meanwhile. */
-  readonly onReader?: (reader: LogReader) => void;
+  readonly onReader?: (reader: Pick<LogReader, "readAt">) => void;
   /**
    * Asked behind the last record: where does a group of records begin that is
    * whole or nothing, and whose end is missing?

@@ -21,7 +21,7 @@ import {
 import { readWhole, writeWhole } from "../../src/storage/small_file.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import { RECORD_HEADER_BYTES, recordSeed, REWRITING } from "../log/format.ts";
-import type { Log } from "../log/log.ts";
+import type { Store } from "../log/store.ts";
 import { loadSegments } from "../log/reader.ts";
 
 export interface Edit {
@@ -42,26 +42,26 @@ export const rewritingFile: FileLayout<{ readonly edits: readonly Edit[] }> = {
 
 /** What it takes that the record whose body stands at `address` has another one, of the same length. */
 export function editsOf(
-  log: Log,
+  log: Store,
   address: number,
   before: Uint8Array,
   after: Uint8Array,
 ): Edit[] {
   assert(before.length === after.length, "a record keeps its length");
-  const start = address - RECORD_HEADER_BYTES;
-  const header = new Uint8Array(RECORD_HEADER_BYTES);
-  log.readAt(header, start);
-  const { saltCrc } = log.segmentAt(start);
-  const kind = header[RECORD_HEADER_BYTES - 1]!;
-  const sum = new ByteWriter(4);
-  sum.u32(crc32(after, recordSeed(saltCrc, start, after.length, kind)));
   let [from, to] = [0, after.length];
   while (from < to && before[from] === after[from]) from++;
   while (to > from && before[to - 1] === after[to - 1]) to--;
-  return [
-    { address: start + CRC_AT, bytes: sum.copy() },
-    { address: address + from, bytes: after.slice(from, to) },
-  ];
+  const body = { address: address + from, bytes: after.slice(from, to) };
+  const start = address - RECORD_HEADER_BYTES;
+  const segment = log.segmentAt?.(start);
+  if (segment === undefined) return [body];
+  const header = new Uint8Array(RECORD_HEADER_BYTES);
+  log.readAt(header, start);
+  const kind = header[RECORD_HEADER_BYTES - 1]!;
+  const seed = recordSeed(segment.saltCrc, start, after.length, kind);
+  const sum = new ByteWriter(4);
+  sum.u32(crc32(after, seed));
+  return [{ address: start + CRC_AT, bytes: sum.copy() }, body];
 }
 
 /** Notes what is about to be written; durable when it resolves. */

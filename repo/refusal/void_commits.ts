@@ -30,7 +30,7 @@ import { type Batch, withVoid } from "../commit/batch.ts";
 import { chainField, type Position } from "../commit/commit.ts";
 import { limits } from "../../src/base/limits.ts";
 import { recordKind } from "../log/format.ts";
-import type { Log } from "../log/log.ts";
+import type { Store } from "../log/store.ts";
 import { getOrMake } from "../../src/base/collections.ts";
 
 export interface RefusedCommit {
@@ -440,7 +440,7 @@ export function encodeResolution(resolution: Resolution): Uint8Array {
  */
 export function resolveIn(
   { log, voided }: {
-    readonly log: Pick<Log, "append">;
+    readonly log: Pick<Store, "append">;
     readonly voided: VoidCommits;
   },
   resolution: Resolution,

@@ -20,7 +20,7 @@ import {
   saveState,
 } from "../checkpoint/saved_state.ts";
 import { encodeGenesis, type Mode } from "../commit/genesis.ts";
-import type { Log } from "../log/log.ts";
+import type { Store } from "../log/store.ts";
 import { recordKind } from "../log/format.ts";
 import type { Recovery } from "../log/recovery.ts";
 import { certificatesOf } from "../commit/session.ts";
@@ -117,7 +117,7 @@ async function loadWhole(
  */
 export function restoreStart(
   started: Replay,
-  log: Log,
+  log: Store,
   { survivors }: Recovery,
   options: OpenReplicaOptions,
 ): void {

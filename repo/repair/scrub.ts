@@ -127,7 +127,8 @@ export class Scrubber {
    */
   async #mend({ message }: DatabaseError): Promise<boolean> {
     const { log } = this.#parts.loaded;
-    const segment = log.segmentAt(this.#at);
+    const segment = log.segmentAt?.(this.#at);
+    if (segment === undefined) return false;
     const from = Math.max(this.#at, segment.start);
     const end = Math.min(segment.limit, log.synced);
     const bad = readRecords(segment, from, end, () => {}, UNSEALED_MARK);

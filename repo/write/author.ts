@@ -22,7 +22,7 @@ import { encodeHeader, joinChain, nameOf } from "../commit/commit.ts";
 import type { QueuedCommit } from "./commit_queue.ts";
 import type { Mode } from "../commit/genesis.ts";
 import type { Chain, Graph } from "../graph/graph.ts";
-import type { Log } from "../log/log.ts";
+import type { Store } from "../log/store.ts";
 import { recordKind } from "../log/format.ts";
 import { type Session, sessionKeyOfSession } from "../commit/session.ts";
 import type { VoidCommits } from "../refusal/void_commits.ts";
@@ -184,7 +184,7 @@ export class Author {
   }
 
   /** Appends commits to the log as one batch and tells their origins where they are. */
-  append(log: Log, commits: readonly QueuedCommit[]): void {
+  append(log: Store, commits: readonly QueuedCommit[]): void {
     const run: Run = { chain: this.chain, first: this.#next, commits };
     const isSealed = this.#parts.mode === "default";
     const seal = isSealed ? this.#seal(run) : undefined;
@@ -226,7 +226,7 @@ export class Author {
 type Seal = Uint8Array | Promise<Uint8Array>;
 
 /** Appends a batch with its seal, where it has one. */
-function appendRun(log: Log, parts: Uint8Array[], seal?: Seal): number {
+function appendRun(log: Store, parts: Uint8Array[], seal?: Seal): number {
   if (seal === undefined) return log.append(recordKind.unsignedBatch, parts);
   const kind = recordKind.signedBatch;
   return seal instanceof Uint8Array

@@ -12,7 +12,7 @@
 import { equalBytes } from "../../src/base/bytes.ts";
 import { type Deferred, deferred } from "../../src/base/deferred.ts";
 import { batchHead } from "../commit/batch.ts";
-import type { Log } from "../log/log.ts";
+import type { Store } from "../log/store.ts";
 import type { OwnRecord } from "../log/own_log.ts";
 import { isBatch, recordKind, travels } from "../log/format.ts";
 import { decodeResolution } from "../refusal/void_commits.ts";
@@ -44,7 +44,7 @@ interface Unechoed {
 export class Outgoing {
   /** Runs when something own was appended; it must not throw. */
   onWrote: () => void = () => {};
-  readonly #log: Log;
+  readonly #log: Store;
   /** Own records that the owner has not acknowledged, ascending. */
   #own: Range[] = [];
   /** Up to here it is known whose the records are. */
@@ -60,7 +60,7 @@ export class Outgoing {
   #failure: unknown;
 
   /** All that stands in the log now is the owner's. */
-  constructor(log: Log) {
+  constructor(log: Store) {
     this.#log = log;
     this.#seen = this.#sent = log.end;
   }

@@ -14,7 +14,7 @@ import { issueRevocation } from "../../repo/commit/revocation.ts";
 import { statementLayout } from "../../repo/commit/statement.ts";
 import { nameOf } from "../../repo/commit/commit.ts";
 import { encodeMark, orderAfter, orderStart } from "../../repo/log/order.ts";
-import { epochFile } from "../../repo/log/served_order.ts";
+import { epochFile } from "../../repo/log/log_stores.ts";
 import { rewritingFile } from "../../repo/redaction/rewriting.ts";
 import { fromHex, toHex } from "../../src/base/bytes.ts";
 import { encodeFile } from "../../src/base/layout.ts";
