@@ -187,7 +187,7 @@ for (
 /** What can be touched and is smaller than 44 px, or reaches out of the page. */
 const misfits = `(() => {
   const found = [];
-  const all = "button, select, input:not([type=radio]), [role=tab], a[href]:not(.skip)";
+  const all = "button, input:not([type=radio]), [role=tab], a[href]:not(.skip)";
   for (const each of document.querySelectorAll(all)) {
     // A switch is touched by its words as well.
     const box = (each.closest("label") ?? each).getBoundingClientRect();

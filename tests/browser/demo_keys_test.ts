@@ -71,6 +71,53 @@ browserTest(
 );
 
 browserTest(
+  "demo: a day and a column are chosen with keys alone, and Escape takes nothing along",
+  options,
+  async (place) => {
+    await using demo = await demoPlace();
+    const page = await openAs("maya", demo, await place.device());
+    await settled(page);
+    await tile(page, TUNNEL).press("Enter");
+    const card = page.locator("dialog[open]");
+    const due = card.getByRole("button", { name: /^Due/ });
+    await due.press("Enter");
+    const calendar = card.getByRole("dialog", { name: "Choose a day" });
+    await calendar.getByRole("button", { name: "Today" }).click();
+    await calendar.waitFor({ state: "hidden" });
+    const today = await due.innerText();
+    await due.press("Enter");
+    for (const key of ["PageDown", "PageUp", "ArrowRight", "Escape"]) {
+      await page.keyboard.press(key);
+    }
+    await calendar.waitFor({ state: "hidden" });
+    equal(await due.innerText(), today);
+    equal(await card.count(), 1);
+    equal(await card.locator("button:focus").innerText(), today);
+    await due.press("Enter");
+    for (const key of ["ArrowDown", "ArrowRight", "Enter"]) {
+      await page.keyboard.press(key);
+    }
+    await eventually(async () => {
+      const inMs = Date.parse(`${await due.innerText()} UTC`) -
+        Date.parse(`${today} UTC`);
+      equal(inMs, 8 * 86_400_000);
+    });
+
+    const column = card.getByRole("combobox", { name: "Column" });
+    await column.press("ArrowDown");
+    await page.keyboard.type("don");
+    await page.keyboard.press("Escape");
+    equal(await column.innerText(), "Doing");
+    await column.press("Enter");
+    await page.keyboard.type("don");
+    await page.keyboard.press("Enter");
+    await eventually(async () => equal(await column.innerText(), "Done"));
+    await page.keyboard.press("Escape");
+    await card.waitFor({ state: "detached" });
+  },
+);
+
+browserTest(
   "demo: who does not see a tile hears for whom it is",
   options,
   async (place) => {

@@ -7,6 +7,7 @@
 
 import type { JSX } from "preact";
 import { Avatar } from "../app/avatar.tsx";
+import { Choice } from "../app/choice.tsx";
 import { Icon } from "../app/icons.tsx";
 import { useDirectory } from "../data/directory.tsx";
 import type { BoardItem } from "../data/schema.ts";
@@ -151,19 +152,11 @@ function FilterBar(): JSX.Element {
 
 function DueChoice({ due }: { due: DueFilter }): JSX.Element {
   return (
-    <select
-      aria-label="When it is due"
+    <Choice
+      label="When it is due"
       value={due}
-      onChange={(event) => {
-        const found = dues.find(([value]) =>
-          value === event.currentTarget.value
-        );
-        if (found) filterBy({ due: found[0] });
-      }}
-    >
-      {dues.map(([value, words]) => (
-        <option key={value} value={value}>{words}</option>
-      ))}
-    </select>
+      options={dues}
+      onChoose={(due) => filterBy({ due })}
+    />
   );
 }

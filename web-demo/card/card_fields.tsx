@@ -6,6 +6,7 @@
 
 import type { ComponentChildren, JSX } from "preact";
 import { Avatar } from "../app/avatar.tsx";
+import { Choice } from "../app/choice.tsx";
 import { mayChange, moveCard } from "../data/actions.ts";
 import { agoWords } from "../data/days.ts";
 import { useDirectory } from "../data/directory.tsx";
@@ -13,6 +14,7 @@ import { useRows } from "../data/live.ts";
 import type { CardItem } from "../data/schema.ts";
 import { useTeam } from "../data/team_context.ts";
 import { attempt } from "../state/say.ts";
+import { DayChoice } from "./day_choice.tsx";
 import type { Blame } from "./history_words.ts";
 
 type Blames = ReadonlyMap<string, Blame>;
@@ -80,46 +82,28 @@ function ColumnField({ card, blame, isFixed }: FieldProps): JSX.Element {
   );
   return (
     <Field name="column" words="Column" blame={blame}>
-      <select
-        aria-labelledby="field-column"
-        disabled={isFixed}
+      <Choice
+        labelledBy="field-column"
+        isFixed={isFixed}
         value={card.column}
-        onChange={(event) => {
-          const column = event.currentTarget.value;
-          attempt(() => moveCard(team, card.id, { column, before: undefined }));
-        }}
-      >
-        {columns.map(({ id, name }) => (
-          <option key={id} value={id}>{name}</option>
-        ))}
-      </select>
+        options={columns.map(({ id, name }) => [id, name])}
+        onChoose={(column) =>
+          attempt(() => moveCard(team, card.id, { column, before: undefined }))}
+      />
     </Field>
   );
 }
 
 function DueField({ card, blame, isFixed }: FieldProps): JSX.Element {
   const team = useTeam();
-  const save = (due: string | undefined) => {
-    attempt(() => team.cards.update(card.id, { due }));
-  };
   return (
     <Field name="due" words="Due" blame={blame}>
-      <input
-        type="date"
-        aria-labelledby="field-due"
-        disabled={isFixed}
-        value={card.due ?? ""}
-        onChange={(event) => save(event.currentTarget.value || undefined)}
+      <DayChoice
+        labelledBy="field-due"
+        isFixed={isFixed}
+        value={card.due}
+        onChoose={(due) => attempt(() => team.cards.update(card.id, { due }))}
       />
-      {card.due !== undefined && !isFixed && (
-        <button
-          type="button"
-          class="link"
-          onClick={() => save(undefined)}
-        >
-          clear
-        </button>
-      )}
     </Field>
   );
 }

@@ -36,6 +36,18 @@ const weekday = new Intl.DateTimeFormat("en-GB", {
   weekday: "short",
   timeZone: "UTC",
 });
+const full = new Intl.DateTimeFormat("en-GB", {
+  weekday: "short",
+  day: "numeric",
+  month: "short",
+  year: "numeric",
+  timeZone: "UTC",
+});
+const monthAndYear = new Intl.DateTimeFormat("en-GB", {
+  month: "long",
+  year: "numeric",
+  timeZone: "UTC",
+});
 const moment = new Intl.DateTimeFormat("en-GB", {
   weekday: "short",
   day: "numeric",
@@ -43,6 +55,41 @@ const moment = new Intl.DateTimeFormat("en-GB", {
   hour: "2-digit",
   minute: "2-digit",
 });
+
+/** So many days later. */
+export function addDays(day: string, days: number): string {
+  return new Date(Date.parse(day) + days * DAY_MS).toISOString().slice(0, 10);
+}
+
+/** So many months later, on the same day, or the last one where a month is shorter. */
+export function addMonths(day: string, months: number): string {
+  const date = new Date(day);
+  const [year, month] = [date.getUTCFullYear(), date.getUTCMonth() + months];
+  const last = new Date(Date.UTC(year, month + 1, 0)).getUTCDate();
+  const on = Math.min(date.getUTCDate(), last);
+  return new Date(Date.UTC(year, month, on)).toISOString().slice(0, 10);
+}
+
+/** The six weeks, from Monday on, in which the month of a day stands. */
+export function weeksAround(day: string): string[][] {
+  const first = `${day.slice(0, 7)}-01`;
+  const start = addDays(first, -((new Date(first).getUTCDay() + 6) % 7));
+  return Array.from(
+    { length: 6 },
+    (_, week) =>
+      Array.from({ length: 7 }, (_, at) => addDays(start, 7 * week + at)),
+  );
+}
+
+/** A day in words, whatever today is. */
+export function fullDay(day: string): string {
+  return full.format(Date.parse(day));
+}
+
+/** A day's month and year in words. */
+export function monthWords(day: string): string {
+  return monthAndYear.format(Date.parse(day));
+}
 
 /** A day in words, seen from today. */
 export function dueWords(due: string, today: string): string {

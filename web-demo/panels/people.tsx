@@ -6,6 +6,7 @@
 
 import type { JSX } from "preact";
 import { Avatar } from "../app/avatar.tsx";
+import { Choice } from "../app/choice.tsx";
 import { type Guest, useDirectory } from "../data/directory.tsx";
 import { roles } from "../data/schema.ts";
 import type { PersonItem, Role } from "../data/schema.ts";
@@ -128,16 +129,13 @@ function RoleField({ person }: { person: PersonItem }): JSX.Element {
     );
   }
   return (
-    <select
+    <Choice
       class={`role role-${person.role}`}
-      aria-label={`Role of ${person.name}`}
+      label={`Role of ${person.name}`}
       value={person.role}
-      onChange={(event) => {
-        const role = roles.find((each) => each === event.currentTarget.value);
-        if (role) attempt(() => team.people.update(person.id, { role }));
-      }}
-    >
-      {roles.map((role) => <option key={role} value={role}>{role}</option>)}
-    </select>
+      options={roles.map((role) => [role, role])}
+      onChoose={(role) =>
+        attempt(() => team.people.update(person.id, { role }))}
+    />
   );
 }

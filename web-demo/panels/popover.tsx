@@ -10,7 +10,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { ui } from "../state/ui.ts";
 
 /** Of radio buttons, Tab reaches the checked one. */
-const REACHED = "button:not(:disabled), a[href], select, textarea, " +
+const REACHED = "button:not(:disabled), a[href], textarea, " +
   "input:not([type=radio]), input:checked";
 
 /** At its end the focus begins anew, and the other way round. */
@@ -37,6 +37,7 @@ export function Popover(
     const onKey = (event: KeyboardEvent) => {
       if (event.key === "Tab") return keepInside(event, box.current!);
       if (event.key !== "Escape") return;
+      if (box.current?.querySelector(":popover-open")) return; // It closes first.
       event.stopPropagation();
       close();
       if (before instanceof HTMLElement) before.focus();
