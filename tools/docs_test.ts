@@ -17,7 +17,7 @@ const LINES_MAX: Readonly<Record<string, number>> = {
   "docs/format.md": 241,
   "docs/format-checkpoint.md": 200,
   "docs/glossary.md": 84,
-  "docs/protocol.md": 240,
+  "docs/protocol.md": 243,
   "docs/security.md": 163,
   "docs/style.md": 150,
   "docs/testing.md": 100,
@@ -86,6 +86,7 @@ Deno.test("docs keep their pages short", () => {
 
 const UNITS: Readonly<Record<string, number>> = {
   "": 1,
+  ms: 1,
   s: 1_000,
   KiB: 1_024,
   MiB: 1_024 * 1_024,

@@ -72,7 +72,7 @@ export const dataBugs: readonly Bug[] = [
     name: "counter-twice-after-reopening",
     breaks: "A counter shows more after a restart than before",
     file: "repo/replay.ts",
-    before: `    const from = graph.lengthOf(batch.chain) - batch.first;`,
+    before: `    const from = this.#graph.lengthOf(chain) - first;`,
     after: `    const from = 0;`,
     foundBy: ["repo/replica_port_test.ts"],
   },

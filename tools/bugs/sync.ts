@@ -53,11 +53,13 @@ export const syncBugs: readonly Bug[] = [
     name: "delivered-twice",
     breaks: "A counter counts an increment again that comes a second time",
     file: "repo/state/state.ts",
-    before: `    for (let i = from; i < batch.commits.length; i++) {
-      const whole = decodeCommit(batch, i, address, patches[i - from]!);`,
-    after: `    for (let i = 0; i < batch.commits.length; i++) {
-      const known = patches[Math.max(0, i - from)]!;
-      const whole = decodeCommit(batch, i, address, known);`,
+    before: `  for (let i = from; i < commits.length; i++) {
+    if (commits[i]!.isVoid) continue;
+    const commit = decodeCommit(batch, i, address, patches?.[i - from]);`,
+    after: `  for (let i = 0; i < commits.length; i++) {
+    if (commits[i]!.isVoid) continue;
+    const known = patches?.[Math.max(0, i - from)];
+    const commit = decodeCommit(batch, i, address, known);`,
     foundBy: ["repo/replica_port_test.ts"],
   },
   {
