@@ -208,7 +208,7 @@ export class Replay implements RecordVisitor<void> {
     const from = this.#graph.lengthOf(chain) - first;
     foldBatch(
       { batch: left, address, from },
-      (...one) => this.#into.fold(...one),
+      (patch, origin) => this.#into.fold(patch, origin),
       this.#isSalvaged ? this.#salvage : undefined,
     );
     this.#graph.addBatch(left);

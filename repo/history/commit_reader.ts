@@ -72,9 +72,9 @@ export class CommitReader implements LoggedCommits {
     from = 0,
     to: number = this.log.end,
     asOf?: number,
-  ): void {
-    const lengths = new Map<string, number>();
-    this.log.records(from, to, (kind, body, address) => {
+    lengths: Map<string, number> = new Map(),
+  ): number {
+    return this.log.records(from, to, (kind, body, address) => {
       const all = batchIn(kind, body);
       if (all === undefined) return;
       if (this.isCut(all.chain, all.first, address, asOf)) return;

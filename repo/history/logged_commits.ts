@@ -13,14 +13,17 @@ export interface LoggedCommits {
   /**
    * Calls `visit` for every batch in the log order, parents before children,
    * without the batches that were cut, or had been when the log ended at
-   * `asOf`. Stops when it returns `true`.
+   * `asOf`. Stops when it returns `true`; says where.
+   *
+   * @param lengths of chains before `from`: it goes on with them
    */
   each(
     visit: (logged: LoggedBatch) => boolean | void,
     from?: number,
     to?: number,
     asOf?: number,
-  ): void;
+    lengths?: Map<string, number>,
+  ): number;
   /** Was a commit cut whose batch stands at `address`, or had it been when the log ended at `asOf`? */
   isCut(
     chain: string,

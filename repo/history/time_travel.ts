@@ -11,12 +11,12 @@
 
 import { decodeAscii } from "../../src/base/bytes.ts";
 import type { Cell } from "../../src/schema/cell.ts";
-import { fold } from "../../src/schema/merge.ts";
+import type { Operation } from "../../src/schema/patch.ts";
 import { type Batch, type BatchCommit, decodeCommit } from "../commit/batch.ts";
 import type { Position } from "../commit/commit.ts";
 import type { CommitReader } from "./commit_reader.ts";
 import type { Includes } from "./logged_commits.ts";
-import { type ItemName, State, type ViewOf } from "../state/state.ts";
+import { type ItemName, onlyOf, State, type ViewOf } from "../state/state.ts";
 import type { VersionVector } from "../commit/version_vector.ts";
 
 /** The commits up to a wall clock, inclusive. */
@@ -122,24 +122,8 @@ export function cellsOf(
       touches.cellOf(name, viewOf(name.collection), includes, to)
     );
   }
-  // A collection's name has no space in it.
-  const keyOf = ({ collection, id }: ItemName) => `${collection} ${id}`;
-  const cells = new Map<string, Cell | undefined>();
-  for (const name of names) cells.set(keyOf(name), undefined);
-  const isMentioned = mentions(names);
-  const take = (batch: Batch, i: number, address: number) => {
-    if (!isMentioned(batch.bytes, batch.commits[i]!)) return;
-    const { patch, origin } = decodeCommit(batch, i, address);
-    for (const operation of patch.operations) {
-      const { id, shape: { collection } } = operation;
-      const key = keyOf({ collection, id });
-      if (!cells.has(key)) continue;
-      const view = viewOf(collection);
-      cells.set(key, fold(cells.get(key), operation, origin, -1, view));
-    }
-  };
-  eachChosen(reader, take, includes, to);
-  return names.map((name) => cells.get(keyOf(name)));
+  const state = scannedStateOf(reader, viewOf, includes, to, names);
+  return names.map(({ collection, id }) => state.cellOf(collection, id));
 }
 
 /** Folds the chosen commits into a state of its own, of those that the log held when it ended at `to`. */
@@ -153,16 +137,26 @@ export function stateOf(
     scannedStateOf(reader, viewOf, includes, to);
 }
 
+/** @param names nothing else is folded */
 function scannedStateOf(
   reader: CommitReader,
   viewOf: ViewOf,
   includes: Includes,
   to: number | undefined,
+  names?: readonly ItemName[],
 ): State {
   const state = new State(viewOf);
-  const take = (...commit: [Batch, number, number]) => {
-    const { patch, origin } = decodeCommit(...commit);
-    state.fold(patch, origin);
+  // A collection's name has no space in it.
+  const keys = new Set(
+    names?.map(({ collection, id }) => `${collection} ${id}`),
+  );
+  const isMeant = ({ id, shape }: Operation) =>
+    keys.has(`${shape.collection} ${id}`);
+  const isMentioned = names && mentions(names);
+  const take = (batch: Batch, i: number, address: number) => {
+    if (isMentioned?.(batch.bytes, batch.commits[i]!) === false) return;
+    const { patch, origin } = decodeCommit(batch, i, address);
+    state.fold(names === undefined ? patch : onlyOf(patch, isMeant), origin);
   };
   eachChosen(reader, take, includes, to);
   return state;

@@ -18,6 +18,7 @@ import {
   redactionLayout,
 } from "../commit/redaction.ts";
 import { recordKind } from "../log/format.ts";
+import { eachChosen } from "../history/time_travel.ts";
 import { erasedChains, isOf, itemsOf } from "./erased.ts";
 import type { CommitReader } from "../history/commit_reader.ts";
 import type { LoadedReplica } from "../loaded_replica.ts";
@@ -130,9 +131,7 @@ function eachSpoken(
 ): void {
   const { touches } = commits;
   if (touches === undefined) {
-    return commits.each(({ batch, from }) => {
-      for (let i = from; i < batch.commits.length; i++) visit(batch, i);
-    });
+    return eachChosen(commits, visit);
   }
   const seen = new Set<string>();
   for (const { chain, number } of items.flatMap((one) => touches.of(one))) {

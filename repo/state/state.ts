@@ -168,8 +168,21 @@ export function publish(changes: Changes): void {
   for (const [table, list] of changes) if (list.length > 0) table.publish(list);
 }
 
+/** Of what a commit says the operations for which it holds. */
+export function onlyOf(
+  patch: DecodedPatch,
+  isMeant: (operation: Operation) => boolean,
+): DecodedPatch {
+  const { operations, createOffsets } = patch;
+  return {
+    ...patch,
+    operations: operations.filter(isMeant),
+    createOffsets: createOffsets.filter((_, i) => isMeant(operations[i]!)),
+  };
+}
+
 /** Takes what a commit says into cells. */
-type Fold = (patch: DecodedPatch, origin: Origin) => void;
+type Fold = (patch: DecodedPatch, origin: Origin, number: number) => void;
 
 /** What a repair could not connect, and shows already. */
 interface Shown {
@@ -188,7 +201,7 @@ export function foldBatch(
     if (commits[i]!.isVoid) continue;
     const commit = decodeCommit(batch, i, address, patches?.[i - from]);
     const { number, patch, origin } = commit;
-    fold(salvage?.unfolded(chain, number, patch) ?? patch, origin);
+    fold(salvage?.unfolded(chain, number, patch) ?? patch, origin, number);
   }
 }
 
@@ -229,8 +242,12 @@ export class ChangeList {
     }
     const state = items.folded;
     if (state === undefined) return;
-    const fold: Fold = (...one) => this.add(state.foldChanges(...one));
-    foldBatch(logged, fold, salvage, patches);
+    foldBatch(
+      logged,
+      (patch, origin) => this.add(state.foldChanges(patch, origin)),
+      salvage,
+      patches,
+    );
   }
 
   publish(): void {

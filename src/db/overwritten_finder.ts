@@ -20,7 +20,12 @@ import { ItemTouches } from "../../repo/history/item_touches.ts";
 import { type ItemCommit, patchOf, type Replica } from "../../repo/mod.ts";
 import { decodeMeta } from "../../repo/checkpoint/replica_meta.ts";
 import { Sight } from "../../repo/graph/sight.ts";
-import { type FoldWatch, State } from "../../repo/state/state.ts";
+import {
+  foldBatch,
+  type FoldWatch,
+  onlyOf,
+  State,
+} from "../../repo/state/state.ts";
 import {
   lostAtOnce,
   type LostWrite,
@@ -28,7 +33,7 @@ import {
   takenBy,
 } from "./overwritten_slots.ts";
 import { authorsOf, plainStamp } from "./undo_marks.ts";
-import { decodeCommit } from "../../repo/commit/batch.ts";
+import type { LoggedBatch } from "../../repo/commit/batch.ts";
 
 export interface Loss {
   readonly collection: string;
@@ -289,26 +294,18 @@ export class OverwrittenFinder {
     const isSound = covers <= from &&
       voided.cuts.every(({ at }) => at < covers);
     const base = isSound ? checkpoint : undefined;
-    const known = base && decodeMeta(base.meta).graph;
-    const lengths = new Map<string, number>();
+    const lengths = base && new Map(decodeMeta(base.meta).graph.vector());
     const past = new State((name) => state.table(name).view, base);
     const look: FoldWatch = (...what) => this.#look(...what);
-    commits.each(({ batch, address }) => {
-      const { chain, first } = batch;
-      const length = lengths.get(chain) ?? known?.lengthOf(chain) ?? 0;
-      for (let i = Math.max(0, length - first); i < batch.commits.length; i++) {
-        const { patch, origin } = decodeCommit(batch, i, address);
-        for (const [at, one] of patch.operations.entries()) {
-          if (one.shape.collection !== collection) continue;
-          if (!touched.has(one.id)) continue;
-          const createOffsets = [patch.createOffsets[at]!];
-          const folded = { operations: [one], createOffsets };
-          past.fold(folded, origin, address < from ? undefined : look);
-        }
-      }
-      const end = first + batch.commits.length;
-      lengths.set(chain, Math.max(length, end));
-    }, base?.covers ?? 0);
+    const isMeant = ({ id, shape }: Operation) =>
+      shape.collection === collection && touched.has(id);
+    const take = (logged: LoggedBatch) => {
+      const watch = logged.address < from ? undefined : look;
+      foldBatch(logged, (patch, origin) => {
+        past.fold(onlyOf(patch, isMeant), origin, watch);
+      });
+    };
+    commits.each(take, base?.covers ?? 0, undefined, undefined, lengths);
     this.settle();
   }
 }
