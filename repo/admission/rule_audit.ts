@@ -12,8 +12,10 @@
 import { type CommitJudge, judgeCommits } from "../../src/schema/judge.ts";
 import { equalBytes } from "../../src/base/bytes.ts";
 import type { RepositoryRules } from "../../src/schema/rules.ts";
+import type { Origin } from "../../src/schema/cell.ts";
+import type { DecodedPatch } from "../../src/schema/patch_codec.ts";
 import { createView } from "../../src/schema/view.ts";
-import { type Batch, batchIn, patchOf } from "../commit/batch.ts";
+import type { LoggedBatch } from "../commit/batch.ts";
 import { ConstraintJudge, RuleJudge } from "./rule_gate.ts";
 import { Constraints } from "./constraints.ts";
 import { recordKind, SEGMENT_HEADER_BYTES } from "../log/format.ts";
@@ -21,7 +23,7 @@ import { decodeMark, type OrderMark } from "../log/order.ts";
 import { markBehind } from "../log/served_order.ts";
 import type { LoadedReplica } from "../loaded_replica.ts";
 import { RuleSessions } from "./rule_sessions.ts";
-import { State } from "../state/state.ts";
+import { foldBatch, State } from "../state/state.ts";
 import type { VerifyOptions } from "../repair/verify.ts";
 
 export interface AuditFinding {
@@ -69,7 +71,6 @@ function nextMark(
 export class RuleAudit {
   readonly report = { commits: 0, unjudged: 0, findings: 0 };
   readonly #options: AuditOptions;
-  #loaded!: LoadedReplica;
   #sessions!: RuleSessions;
   /** Log address up to which it has judged. */
   #at = SEGMENT_HEADER_BYTES;
@@ -108,7 +109,7 @@ export class RuleAudit {
     pause: () => Promise<void>,
     isGoing = false,
   ): Promise<void> {
-    const { log } = this.#loaded = loaded;
+    const { log, commits } = loaded;
     this.#sessions = new RuleSessions(loaded.credentials.certificates);
     const waits = isGoing && loaded.order !== undefined;
     const total = waits ? loaded.order!.position : log.sealed;
@@ -123,11 +124,14 @@ export class RuleAudit {
       while (this.#at < to) {
         this.#options.signal?.throwIfAborted();
         const end = this.#at + STEP_BYTES;
-        this.#at = log.records(this.#at, to, (kind, body, address) => {
-          const batch = batchIn(kind, body);
-          if (batch !== undefined) this.#batch(batch, address, accepted);
-          return address + body.length > end;
-        });
+        const take = (logged: LoggedBatch) => {
+          foldBatch(logged, (patch, origin, number) => {
+            this.#commit(patch, origin, number, accepted ?? origin.wall);
+          });
+          return logged.address + logged.batch.bytes.length > end;
+        };
+        const lengths = this.#lengths;
+        this.#at = commits.each(take, this.#at, to, undefined, lengths);
         this.#options.onProgress?.({ done: this.#at, total });
         if (this.#at > pausedAt + STEP_BYTES || this.#at === total) {
           pausedAt = this.#at;
@@ -139,25 +143,14 @@ export class RuleAudit {
     }
   }
 
-  /** @param accepted when, wall milliseconds, where that is known */
-  #batch(batch: Batch, address: number, accepted: number | undefined): void {
-    const { chain, first, commits } = batch;
-    const { voided } = this.#loaded;
-    if (voided.isCut(chain, first, address)) return;
-    const from = Math.max(0, (this.#lengths.get(chain) ?? 0) - first);
-    for (let i = from; i < commits.length; i++) {
-      const isVoid = commits[i]!.isVoid ||
-        voided.wasRefused(chain, first + i, address);
-      if (!isVoid) this.#commit(batch, i, accepted ?? commits[i]!.wall);
-      this.#lengths.set(chain, first + i + 1);
-    }
-  }
-
-  #commit(batch: Batch, i: number, atMs: number): void {
-    const { chain, first } = batch;
-    const commit = batch.commits[i]!;
-    const { wall, count } = commit;
-    const patch = patchOf(batch, commit);
+  /** @param atMs when it was accepted, as far as that is known */
+  #commit(
+    patch: DecodedPatch,
+    origin: Origin,
+    number: number,
+    atMs: number,
+  ): void {
+    const { chain, wall } = origin;
     const state = this.#state;
     const known = this.#sessions.of(chain.slice(0, 32));
     this.report.commits++;
@@ -165,17 +158,14 @@ export class RuleAudit {
     if (this.#constraints) judges.push(new ConstraintJudge(this.#constraints));
     if (known === undefined || known.mayIssue) this.report.unjudged++;
     else judges.push(new RuleJudge(this.#options.rules, known.session, atMs));
-    const alone = { chain, first: first + i, commits: [commit] };
+    const alone = { chain, first: number, commits: [origin] };
     const refusal = judgeCommits(alone, 0, [patch], state, judges);
     if (refusal !== undefined) {
       const { rule = "", detail: reason = "" } = refusal;
       const user = known?.session.user ?? "";
-      const number = first + i;
       this.report.findings++;
       this.#options.found({ chain, number, wall, user, rule, reason });
     }
-    const origin = { wall, count, chain, operationsAt: -1 };
-    const createOffsets = patch.createOffsets.map(() => -1);
-    state.fold({ ...patch, createOffsets }, origin);
+    state.fold(patch, origin);
   }
 }

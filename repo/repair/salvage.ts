@@ -23,11 +23,17 @@ import type { DecodedPatch } from "../../src/schema/patch_codec.ts";
 import { readShape } from "../../src/schema/shape_codec.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import type { Arrival } from "../admission/arrival.ts";
-import { decodeBatch, patchOf } from "../commit/batch.ts";
+import { decodeBatch } from "../commit/batch.ts";
 import { flag } from "../../src/base/layout.ts";
 import type { Graph } from "../graph/graph.ts";
 import { batchKind, SALVAGE } from "../log/format.ts";
-import type { ItemName, State, ViewOf } from "../state/state.ts";
+import {
+  foldBatch,
+  type ItemName,
+  onlyOf,
+  type State,
+  type ViewOf,
+} from "../state/state.ts";
 import type { SavedCells } from "../checkpoint/saved_state.ts";
 import { getOrMake } from "../../src/base/collections.ts";
 import { lowerBound } from "../../src/base/lower_bound.ts";
@@ -138,22 +144,20 @@ export class Salvage {
 
   #fold(
     state: State,
-    { batch, from, end }: Span,
+    { batch, from }: Span,
     isMeant: IsMeant = () => true,
   ): void {
-    const { isSigned, chain, first, bytes } = batch;
+    const { isSigned, first, bytes } = batch;
     const decoded = decodeBatch(bytes(), isSigned);
-    for (let number = from; number < end; number++) {
-      const commit = decoded.commits[number - first]!;
-      const { wall, count } = commit;
-      const whole = patchOf(decoded, commit);
-      const untold = this.#untold(chain, number, whole);
+    const logged = { batch: decoded, address: 0, from: from - first };
+    foldBatch(logged, (patch, { wall, count, chain }, number) => {
+      const untold = this.#untold(chain, number, patch);
       const operations = untold.operations.filter(isMeant);
       // No log holds it, so that no cell is just a place in one.
       const createOffsets = operations.map(() => -1);
-      const origin: Origin = { wall, count, chain, operationsAt: -1 };
+      const origin = { wall, count, chain, operationsAt: -1 };
       state.fold({ operations, createOffsets }, origin);
-    }
+    });
   }
 
   /** What of a commit that came back is not in the state yet. */
@@ -174,15 +178,10 @@ export class Salvage {
   #untold(chain: string, number: number, patch: DecodedPatch): DecodedPatch {
     const { told, cells } = this.#salvaged;
     if (number >= (told.get(chain) ?? 0) || cells.size === 0) return patch;
-    const { operations, createOffsets } = patch;
-    const isNew = operations.map(({ shape, id }) =>
-      cells.get(shape.collection)?.has(id) !== true
+    return onlyOf(
+      patch,
+      ({ shape, id }) => cells.get(shape.collection)?.has(id) !== true,
     );
-    return {
-      ...patch,
-      operations: operations.filter((_, i) => isNew[i]),
-      createOffsets: createOffsets.filter((_, i) => isNew[i]),
-    };
   }
 
   /** The next batch that may connect now, for the door; `undefined` when none does. */

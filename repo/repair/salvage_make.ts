@@ -16,10 +16,10 @@ import { fold } from "../../src/schema/merge.ts";
 import type { Shape } from "../../src/schema/patch.ts";
 import { encodeShape } from "../../src/schema/shape_codec.ts";
 import type { Storage, StorageFile } from "../../src/storage/storage.ts";
-import { type Batch, batchIn, decodeBatch, patchOf } from "../commit/batch.ts";
+import { type Batch, batchIn, decodeBatch } from "../commit/batch.ts";
 import { withPayloads } from "../commit/batch_parts.ts";
 import { batchLeft, isOf } from "../redaction/erased.ts";
-import type { ItemName, ViewOf } from "../state/state.ts";
+import { foldBatch, type ItemName, type ViewOf } from "../state/state.ts";
 import { erase } from "../../src/schema/erasure.ts";
 import { chainBytes } from "../commit/commit.ts";
 import { recordKind, SALVAGE } from "../log/format.ts";
@@ -167,10 +167,9 @@ function foldBehind(
 ): void {
   const { chain, first, commits } = batch;
   const length = told.get(chain) ?? 0;
-  for (let i = Math.max(0, length - first); i < commits.length; i++) {
-    const { wall, count } = commits[i]!;
+  const logged = { batch, address: 0, from: Math.max(0, length - first) };
+  foldBatch(logged, ({ operations }, { wall, count }) => {
     const origin: Origin = { wall, count, chain, operationsAt: -1 };
-    const { operations } = patchOf(batch, commits[i]!);
     for (const operation of operations) {
       const { shape: { collection }, id } = operation;
       const byId = cells.get(collection);
@@ -178,7 +177,7 @@ function foldBehind(
       if (cell === undefined) continue;
       byId!.set(id, fold(cell, operation, origin, -1, viewOf(collection)));
     }
-  }
+  });
   told.set(chain, Math.max(length, first + commits.length));
 }
 
