@@ -13,7 +13,7 @@
  */
 
 import { DatabaseError } from "../src/base/errors.ts";
-import { type Batch, batchHead, decodeBatch, patchOf } from "./commit/batch.ts";
+import { type Batch, batchHead, patchOf } from "./commit/batch.ts";
 import type { Position } from "./commit/commit.ts";
 import { lendableChains, type LentChain } from "./graph/continuity.ts";
 import { lateRefusing } from "./refusal/late_refusing.ts";
@@ -23,24 +23,16 @@ import type { LoadedReplica } from "./loaded_replica.ts";
 import type { Sharing } from "./graph/sharing.ts";
 import {
   type Cut,
-  decodeCut,
-  decodeRefusal,
-  decodeResolution,
   type Refusal,
   type Refused,
+  type Resolution,
   resolveIn,
 } from "./refusal/void_commits.ts";
 import type { Writer } from "./write/writer.ts";
-import { decodeCredential, isCredential } from "./commit/credentials.ts";
-import { isBatch, recordKind, travels } from "./log/format.ts";
+import type { Credential } from "./commit/credentials.ts";
+import { batchKind, isBatch, travelsHere } from "./log/format.ts";
+import { type RecordVisitor, visitRecord } from "./log/records.ts";
 import { ChangeList } from "./state/state.ts";
-
-export interface Followed {
-  /** How many were taken or known. */
-  readonly taken: number;
-  /** Why the next one cannot be: what it builds on is not here. */
-  readonly missing?: string;
-}
 
 export interface DeviceParts {
   readonly loaded: LoadedReplica;
@@ -120,33 +112,30 @@ export class Device {
   /**
    * Takes records of another replica of this device, in the order of its log.
    * They are visible when this returns, and durable when `durable()` says so.
+   * The result is what is missing that the next one builds on, where that cannot be taken.
    */
-  follow(records: readonly OwnRecord[]): Followed {
+  follow(records: readonly OwnRecord[]): string | undefined {
     const { writer, publishing } = this.#parts;
     this.#parts.check();
-    let followed: Followed = { taken: 0 };
+    let missing: string | undefined;
     // Callbacks may write: they run when all of it is part of the state.
     publishing(() => {
       writer.flush();
       if (this.outgoing === undefined) writer.introduceNow();
-      followed = this.#follow(records);
+      missing = this.#follow(records);
       this.#writeLost();
       writer.beginAfterSetBack();
     });
-    return followed;
+    return missing;
   }
 
-  #follow(records: Iterable<OwnRecord>): Followed {
-    let seen = 0;
+  #follow(records: Iterable<OwnRecord>): string | undefined {
     // A refusal that is tried again stands until the commit that does so is here.
-    const held: OwnRecord[] = [];
+    const held: Resolution[] = [];
     try {
       for (const record of records) {
         const missing = this.#take(record, held);
-        if (missing !== undefined) {
-          return { taken: seen - held.length, missing };
-        }
-        seen++;
+        if (missing !== undefined) return missing;
       }
       this.#resolve(held);
     } catch (cause) {
@@ -159,28 +148,37 @@ export class Device {
     } finally {
       this.#changes.publish();
     }
-    return { taken: seen };
-  }
-
-  /** Takes a record, behind resolutions that may be those of its commits. */
-  #take(record: OwnRecord, held: OwnRecord[]): string | undefined {
-    const { kind, bytes } = record;
-    if (isBatch(kind)) return this.#batch(record, held);
-    if (isCredential(kind)) this.#credential(record);
-    else if (kind === recordKind.resolution) held.push(record);
-    else if (kind === recordKind.cut || kind === recordKind.refusal) {
-      this.#resolve(held);
-      this.#changes.publish(); // Told in order: what is void now was there.
-      if (kind === recordKind.refusal) this.#refuse(decodeRefusal(bytes));
-      // An owner cuts itself.
-      else if (this.outgoing !== undefined) this.#cut(decodeCut(bytes));
-    } else if (travels(kind)) throw new SyntaxError(`kind ${kind} is unknown`);
     return undefined;
   }
 
-  #credential({ kind, bytes }: OwnRecord): void {
+  /** Takes a record, behind resolutions that may be those of its commits. */
+  #take(record: OwnRecord, held: Resolution[]): string | undefined {
+    const { kind, bytes } = record;
+    const tell = () => {
+      this.#resolve(held);
+      this.#changes.publish(); // Told in order: what is void now was there.
+    };
+    const visitor: RecordVisitor<string | void> = {
+      batch: (batch) => this.#batch(record, batch, held),
+      credential: (one) => this.#credential(record, one),
+      resolution: (one) => void held.push(one),
+      refusal: (one) => {
+        tell();
+        this.#refuse(one);
+      },
+      cut: (cuts) => {
+        tell();
+        if (this.outgoing !== undefined) this.#cut(cuts); // An owner cuts itself.
+      },
+      unknown: () => {
+        throw new SyntaxError(`kind ${kind} is unknown`);
+      },
+    };
+    return visitRecord(visitor, kind, bytes, 0) || undefined;
+  }
+
+  #credential({ kind, bytes }: OwnRecord, credential: Credential): void {
     const { credentials } = this.#parts.loaded;
-    const credential = decodeCredential(kind, bytes);
     if (credentials.has(credential)) return;
     this.#append(kind, bytes);
     credentials.add(credential);
@@ -192,23 +190,23 @@ export class Device {
    * the commit is here that does so, or comes with this batch: where it never
    * comes, the refusal stands.
    */
-  #resolve(held: OwnRecord[], batch?: Batch): void {
+  #resolve(held: Resolution[], batch?: Batch): void {
     const { loaded, refusalsChanged } = this.#parts;
     const { graph } = loaded;
-    const said = held.map(({ bytes }) => decodeResolution(bytes));
     const isHere = (one: Position) =>
       graph.has(one) ||
       one.chain === batch?.chain &&
         one.number < batch.first + batch.commits.length;
-    const waiting: OwnRecord[] = [];
-    for (const [i, { chain, number, retried: first }] of said.entries()) {
-      let retried = first;
-      for (const next of said.slice(i + 1)) { // It may have been written again since.
+    const waiting: Resolution[] = [];
+    for (const [i, one] of held.entries()) {
+      const { chain, number } = one;
+      let { retried } = one;
+      for (const next of held.slice(i + 1)) { // It may have been written again since.
         if (isAt(next, retried)) ({ retried } = next);
       }
       const isDue = this.outgoing !== undefined || retried === undefined ||
         isHere(retried);
-      if (!isDue) waiting.push(held[i]!);
+      if (!isDue) waiting.push(one);
       else {
         const resolution = { chain, number, retried };
         const isNew = this.#foreign(() => resolveIn(loaded, resolution));
@@ -218,13 +216,14 @@ export class Device {
     held.splice(0, held.length, ...waiting);
   }
 
-  #batch(record: OwnRecord, held: OwnRecord[]): string | undefined {
+  #batch(
+    record: OwnRecord,
+    batch: Batch,
+    held: Resolution[],
+  ): string | undefined {
     const { graph, mode } = this.#parts.loaded;
-    const isSigned = record.kind === recordKind.signedBatch;
-    if (isSigned !== (mode === "default")) {
-      throw new SyntaxError("the batch is of another mode");
-    }
-    const batch = decodeBatch(record.bytes, isSigned);
+    const isOfMode = record.kind === batchKind(mode === "default");
+    if (!isOfMode) throw new SyntaxError("the batch is of another mode");
     const from = graph.lengthOf(batch.chain) - batch.first;
     // What was known may turn out to be another commit, and is cut.
     if (from < 0) return "earlier commits of its chain";
@@ -351,9 +350,7 @@ export class Device {
     const { log, commits } = this.#parts.loaded;
     const records: OwnRecord[] = [];
     log.records(0, log.sealed, (kind, body, address) => {
-      const isTold = travels(kind) || kind === recordKind.resolution ||
-        kind === recordKind.refusal;
-      if (!isTold) return;
+      if (!travelsHere(kind)) return;
       if (isBatch(kind)) {
         const { chain, first, count } = batchHead(body);
         const end = first + count;

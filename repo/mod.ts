@@ -39,7 +39,6 @@ export type { Includes } from "./history/logged_commits.ts";
 export type { ServedOrder } from "./log/served_order.ts";
 export type { LentChain } from "./graph/continuity.ts";
 export type { CommitPlace } from "./refusal/void_commits.ts";
-export type { Followed } from "./device.ts";
 export type {
   LogPoint,
   Mirror,

@@ -15,6 +15,7 @@ import { skipPadding } from "../../src/schema/patch_codec.ts";
 import { skimOperation } from "../../src/schema/skim.ts";
 import type { Batch } from "../commit/batch.ts";
 import { hashId } from "../checkpoint/layout.ts";
+import type { RecordVisitor } from "../log/records.ts";
 import type { Cut } from "../refusal/void_commits.ts";
 import { lowerBound } from "../../src/base/lower_bound.ts";
 import { PayloadHead } from "./payload_head.ts";
@@ -55,7 +56,7 @@ export interface Link {
 }
 
 /** What stands in the log from an address on. */
-export class TouchTail {
+export class TouchTail implements RecordVisitor<void> {
   /** How far the log was read. */
   end: number;
   /** In the log's order. */
@@ -121,7 +122,7 @@ export class TouchTail {
     return number;
   }
 
-  add({ bytes, chain, first, commits }: Batch, address: number): void {
+  batch({ bytes, chain, first, commits }: Batch, address: number): void {
     const own = this.#numberOf(chain);
     const known = this.#lengths[own]!;
     const reader = new ByteReader(bytes);

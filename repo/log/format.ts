@@ -65,6 +65,12 @@ export function travels(kind: number): boolean {
   return kind > recordKind.genesis && kind < LOCAL_MIN;
 }
 
+/** Do replicas of one device tell each other of them, and of what became of refused commits? */
+export function travelsHere(kind: number): boolean {
+  return travels(kind) || kind === recordKind.resolution ||
+    kind === recordKind.refusal;
+}
+
 /** The file of what repairs could not connect. */
 export const SALVAGE = "salvage";
 

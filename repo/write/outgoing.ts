@@ -14,7 +14,7 @@ import { type Deferred, deferred } from "../../src/base/deferred.ts";
 import { batchHead } from "../commit/batch.ts";
 import type { Store } from "../log/store.ts";
 import type { OwnRecord } from "../log/own_log.ts";
-import { isBatch, recordKind, travels } from "../log/format.ts";
+import { isBatch, recordKind, travelsHere } from "../log/format.ts";
 import { decodeResolution } from "../refusal/void_commits.ts";
 
 export interface Shipment {
@@ -152,7 +152,7 @@ export class Outgoing {
 
   /** Does a record go out? What this tab cut, nobody else ever had. */
   #goesOut(kind: number, body: Uint8Array): boolean {
-    if (!isBatch(kind)) return travels(kind) || kind === recordKind.resolution;
+    if (!isBatch(kind)) return travelsHere(kind);
     return !this.#dropped.has(batchHead(body).chain);
   }
 

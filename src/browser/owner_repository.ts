@@ -249,7 +249,7 @@ export class OwnedRepository {
   async handIn(records: readonly TabRecord[]): Promise<boolean> {
     const { device } = this.#replica;
     const goOn = records.filter((one) => !this.#isBehindEnd(one));
-    const { missing } = await lateRich.within(() => device.follow(goOn));
+    const missing = await lateRich.within(() => device.follow(goOn));
     await this.#replica.durable();
     return missing === undefined;
   }
@@ -281,7 +281,7 @@ export class OwnedRepository {
       if (first === 0 && !isFilling) loans.lend(this.name, chain, tab.id);
       else loans.keep(this.name, chain);
     }
-    const { missing } = device.follow(records);
+    const missing = device.follow(records);
     return missing === undefined
       ? undefined
       : { code: "gap", message: missing };

@@ -6,7 +6,7 @@
  * `tabSliceMsMax` at a time by what others wrote, except by a single record.
  */
 
-import type { Followed, LogPoint, OwnRecord } from "../../repo/mod.ts";
+import type { LogPoint, OwnRecord } from "../../repo/mod.ts";
 import { limits } from "../base/limits.ts";
 import type { World } from "../base/world.ts";
 import type { Records } from "./messages.ts";
@@ -18,7 +18,7 @@ const RUN_BYTES = 8 * 1024;
 
 export interface TabInboxParts {
   readonly world: World;
-  readonly follow: (records: readonly OwnRecord[]) => Followed;
+  readonly follow: (records: readonly OwnRecord[]) => string | undefined;
   /** Something is missing: the repository is opened again with what is here. */
   readonly missed: () => void;
   /** Is nobody looking, so that nothing has to be drawn? */
@@ -99,9 +99,9 @@ export class TabInbox {
       run.push(record);
       bytes += record.bytes.length;
     }
-    let followed: Followed;
+    let missing: string | undefined;
     try {
-      followed = this.#parts.follow(run);
+      missing = this.#parts.follow(run);
     } catch (cause) {
       const life = this.#life;
       if (!(cause instanceof Unloaded)) this.#parts.failed(cause);
@@ -111,7 +111,7 @@ export class TabInbox {
       }
       return false;
     }
-    if (followed.missing !== undefined) return this.#miss(followed.missing);
+    if (missing !== undefined) return this.#miss(missing);
     this.#done += run.length;
     if (this.#done < records.length) return true;
     this.#done = 0;

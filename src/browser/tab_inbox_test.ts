@@ -37,11 +37,8 @@ class Place {
       follow: (records) => {
         this.now++;
         if (this.unloaded !== undefined) throw this.unloaded;
-        if (this.missing !== undefined) {
-          return { taken: 0, missing: this.missing };
-        }
-        this.followed.push(...records);
-        return { taken: records.length };
+        if (this.missing === undefined) this.followed.push(...records);
+        return this.missing;
       },
       missed: () => void this.missed++,
       isHidden: () => this.isHidden,
