@@ -13,12 +13,7 @@ import { DatabaseError } from "../base/errors.ts";
 import { limits } from "../base/limits.ts";
 import type { World } from "../base/world.ts";
 import type { Connector } from "../../sync/transport/transport.ts";
-import {
-  type Frame,
-  internalsOf,
-  type Observable,
-  observableOf,
-} from "../db/internals.ts";
+import { type Frame, internalsOf, type Observable } from "../db/internals.ts";
 import type { Storage } from "../storage/storage.ts";
 import type { DeleteOptions } from "../db/face.ts";
 import { type LocalFile, localFileOf } from "../db/local_file.ts";
@@ -93,7 +88,7 @@ export class Owner {
     const broadcast: Broadcast = (...said) =>
       this.#isClosed || parts.broadcast(...said);
     this.#files = new SmallFiles(storage);
-    this.#tap = new OwnerTap(observableOf(database), world, tabs);
+    this.#tap = new OwnerTap(internalsOf(database), world, tabs);
     this.#reports = new DatabaseReports({
       database,
       world,

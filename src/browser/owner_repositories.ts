@@ -26,7 +26,7 @@ export interface OwnedRepositoriesParts
   readonly database: Pick<OwnedDatabase, "deleteRepository" | "repository">;
   readonly changed: () => void;
   /** Hears of damage in what is open. */
-  readonly onDamaged?: DatabaseInternals["onDamaged"] | undefined;
+  readonly onDamaged: DatabaseInternals["onDamaged"];
 }
 
 export class OwnedRepositories {
@@ -39,7 +39,7 @@ export class OwnedRepositories {
 
   constructor(parts: OwnedRepositoriesParts) {
     this.#parts = parts;
-    parts.onDamaged?.((name) => {
+    parts.onDamaged((name) => {
       const owned = this.#open.get(name);
       if (owned !== undefined) void this.#restart(owned);
     });

@@ -24,7 +24,12 @@ import {
   type DeleteOptions,
   type TabsStatus,
 } from "../db/face.ts";
-import { type Frame, type FrameTap, noteObservable } from "../db/internals.ts";
+import {
+  type Frame,
+  type FrameTap,
+  inside,
+  type Observable,
+} from "../db/internals.ts";
 import { Listeners } from "../db/listeners.ts";
 import { connectOptions, type DatabaseOptions } from "../db/options.ts";
 import type { Repository } from "../db/repository.ts";
@@ -85,8 +90,7 @@ export class TabDatabase implements Database {
 
   constructor(parts: TabDatabaseParts) {
     refuseOptions(this);
-    const { world, options: { onListenerError: report, rules }, persist } =
-      parts;
+    const { world, options: { onListenerError: report }, persist } = parts;
     this.#parts = parts;
     this.#tabListeners = new Listeners(report);
     this.storage = new StorageObserver({
@@ -103,12 +107,15 @@ export class TabDatabase implements Database {
       getSnapshot,
       subscribe: (listener) => this.#tabListeners.add(listener),
     };
-    noteObservable(this, {
-      world,
-      rules,
+  }
+
+  get [inside](): Observable {
+    return {
+      world: this.#parts.world,
+      rules: this.#parts.options.rules,
       open: () => this.#repositories.all(),
       tap: (tap) => this.#tapped(tap),
-    });
+    };
   }
 
   /** Speaks over this line; resolves when an owner has taken this tab in. */

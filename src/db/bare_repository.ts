@@ -14,7 +14,7 @@ import type {
   VerifyOptions,
   VerifyReport,
 } from "../../repo/mod.ts";
-import { noteReplica } from "./internals.ts";
+import { inside, type OpenRepository } from "./internals.ts";
 import type { Presence } from "./presence.ts";
 import type { RepositoryLink } from "./repository_link.ts";
 import type { RepositorySync } from "./repository_sync.ts";
@@ -44,7 +44,11 @@ export class BareRepository implements AsyncDisposable {
   constructor(parts: BareParts) {
     refuseOptions(this);
     this.#parts = parts;
-    noteReplica(this, parts.replica);
+  }
+
+  /** @internal */
+  get [inside](): Partial<OpenRepository> {
+    return { replica: this.#parts.replica };
   }
 
   /** Its name. */

@@ -1,8 +1,6 @@
 /**
  * What `server/` and the inspector need of the objects that users hold, past
- * their public face.
- *
- * Never exported from `mod.ts`.
+ * their public face: these have it under a symbol, never exported from `mod.ts`.
  */
 
 import { assert } from "../base/errors.ts";
@@ -15,31 +13,30 @@ import type { Keyring } from "./keyring.ts";
 import type { HearDamage } from "./scrubbing.ts";
 import type { Arrivals } from "./write.ts";
 
-export interface DatabaseInternals {
+/** The name of what is inside. */
+export const inside: unique symbol = Symbol("inside");
+
+function insideOf<T>(object: object): T {
+  assert(inside in object, "openDatabase() made it, or its repositories");
+  return object[inside] as T;
+}
+
+/** What a database is made of whose files are here. */
+export interface DatabaseInternals extends Observable {
   readonly storage: Storage;
-  readonly world: World;
   readonly keyring: Keyring;
-  /** Hears of damage that was found in what is open; absent where its files are elsewhere. */
-  readonly onDamaged?: (hear: HearDamage) => void;
+  /** Hears of damage that was found in what is open. */
+  readonly onDamaged: (hear: HearDamage) => void;
 }
 
-/** Notes something of objects that users hold, and says what was noted. */
-function notes<T>() {
-  const known = new WeakMap<object, T>();
-  const note = (object: object, what: T): void => void known.set(object, what);
-  const of = (object: object): T => {
-    const what = known.get(object);
-    assert(what !== undefined, "openDatabase() made it, or its repositories");
-    return what;
-  };
-  return [note, of] as const;
+export function internalsOf(database: object): DatabaseInternals {
+  return insideOf(database);
 }
-
-/** What a database is made of. */
-export const [noteInternals, internalsOf] = notes<DatabaseInternals>();
 
 /** The replica behind a repository. */
-export const [noteReplica, replicaOf] = notes<Replica>();
+export function replicaOf(repository: object): Replica {
+  return insideOf<OpenRepository>(repository).replica;
+}
 
 /** Sees every frame of a connection, which it must not change or keep. */
 export type Tap = (way: "in" | "out", frame: Uint8Array) => void;
@@ -75,21 +72,14 @@ export interface Observable {
 }
 
 /** How to look into a database. */
-export const [noteObservable, observableOf] = notes<Observable>();
-
-const opened = new WeakMap<object, OpenRepository>();
-
-/** Notes what else is behind a repository. */
-export function noteOpened(
-  repository: object,
-  parts: Omit<OpenRepository, "repository" | "replica">,
-): void {
-  const replica = replicaOf(repository);
-  opened.set(repository, { repository, replica, ...parts });
+export function observableOf(database: object): Observable {
+  return insideOf(database);
 }
 
 /** What is behind a repository; nothing, where it has no items to look at. */
-export function openedOf(repository: object): OpenRepository[] {
-  const one = opened.get(repository);
-  return one === undefined ? [] : [one];
+export function openedOf(
+  repository: { readonly [inside]?: Partial<OpenRepository> },
+): OpenRepository[] {
+  const one = repository?.[inside];
+  return one?.engines === undefined ? [] : [one as OpenRepository];
 }

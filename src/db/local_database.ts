@@ -32,9 +32,9 @@ import {
   DatabaseConnection,
 } from "./connect.ts";
 import {
+  type DatabaseInternals,
   type FrameTap,
-  noteInternals,
-  noteObservable,
+  inside,
   openedOf,
   type Tap,
 } from "./internals.ts";
@@ -187,14 +187,16 @@ class LocalDatabase<R extends BareRepository> implements DatabaseOf<R> {
       incident: (incident) => this.storage.incident(incident),
       mendKeys: () => keyring.mend(),
     });
-    const { onDamaged } = this.#scrubbing;
-    noteInternals(this, { ...parts, onDamaged });
-    noteObservable(this, {
-      world,
-      rules: options.rules,
+  }
+
+  get [inside](): DatabaseInternals {
+    return {
+      ...this.#parts,
+      rules: this.#parts.options.rules,
+      onDamaged: this.#scrubbing.onDamaged,
       open: () => [...this.#open.values()].flatMap(openedOf),
       tap: (tap) => this.#tapped(tap),
-    });
+    };
   }
 
   #tapped(tap: FrameTap | undefined): void {

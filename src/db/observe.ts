@@ -50,11 +50,10 @@ export interface Observed extends Disposable {
 export function observe(database: Database, observer: Observer): Observed {
   const observable = observableOf(database);
   const { world, rules } = observable;
-  const watched = new Map<Repository, () => void>();
+  const watched = new Map<object, () => void>();
   const watch = () => {
     for (const opened of observable.open()) {
-      const { replica, engines } = opened;
-      const repository = repositoryOf(opened);
+      const { repository, replica, engines } = opened;
       if (watched.has(repository)) continue;
       engines.measure(true);
       const clock = () => world.monotonic();
@@ -71,7 +70,8 @@ export function observe(database: Database, observer: Observer): Observed {
     rules,
     repositories: () => {
       watch(); // Others may have been opened since.
-      return observable.open().map(repositoryOf);
+      // Proof: nothing else has items.
+      return observable.open().map((one) => one.repository as Repository);
     },
     costs: () =>
       observable.open().flatMap(({ engines }) => engines.all().flatMap(costs)),
@@ -85,10 +85,6 @@ export function observe(database: Database, observer: Observer): Observed {
 /** The schemas that a repository was opened with. */
 export function schemasOf(repository: Repository): readonly Schema[] {
   return openedOf(repository).flatMap(({ engines }) => engines.schemas.all());
-}
-
-function repositoryOf({ repository }: OpenRepository): Repository {
-  return repository as Repository; // Proof: nothing else notes what is opened.
 }
 
 function watchWrite<R>(

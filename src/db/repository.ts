@@ -14,7 +14,7 @@ import {
   type HistoryOptions,
   repositoryHistory,
 } from "./history.ts";
-import { noteOpened } from "./internals.ts";
+import { inside, type OpenRepository } from "./internals.ts";
 import type { LocalFile } from "./local_file.ts";
 import type { OverwrittenSource } from "./overwritten.ts";
 import type { OverwrittenReader } from "./overwritten_reader.ts";
@@ -69,12 +69,14 @@ export class Repository extends BareRepository {
       hooks,
     });
     replica.publishing = (tell) => this.#engines.publish(tell);
-    noteOpened(this, {
-      engines: this.#engines,
-      world,
-      arrivals: parts.link,
-      saveUndo: () => void this.#undo?.save(),
-    });
+  }
+
+  /** @internal */
+  override get [inside](): OpenRepository {
+    const { replica, world, link: arrivals } = this.#parts;
+    const saveUndo = () => void this.#undo?.save();
+    const engines = this.#engines;
+    return { repository: this, replica, engines, world, arrivals, saveUndo };
   }
 
   /**
