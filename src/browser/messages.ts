@@ -324,7 +324,10 @@ export const ownerMessages = {
   /** What was said on the connection, for a tab that has tapped it. */
   frames: {
     frames: list(
-      shape({ at: count, way: oneOf("in", "out"), kind: id, bytes: count }),
+      shape({
+        ...{ at: count, way: oneOf("in", "out"), kind: id, bytes: count },
+        accepted: list(pair(chain, pair(count, count)), limits.tabFramesMax),
+      }),
       limits.tabFramesMax,
     ),
   },

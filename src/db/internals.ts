@@ -41,6 +41,12 @@ export function replicaOf(repository: object): Replica {
 /** Sees every frame of a connection, which it must not change or keep. */
 export type Tap = (way: "in" | "out", frame: Uint8Array) => void;
 
+/** How many commits of a chain the server has accepted, and when the last of them, by its clock. */
+export type AcceptedChain = readonly [
+  chain: string,
+  readonly [commits: number, at: number],
+];
+
 export interface Frame {
   /** When, in milliseconds since 1970. */
   readonly at: number;
@@ -48,6 +54,8 @@ export interface Frame {
   /** What it is, as docs/protocol.md names it; "unreadable" where it is nothing. */
   readonly kind: string;
   readonly bytes: number;
+  /** What it tells of the order of acceptance, the newest. */
+  readonly accepted: readonly AcceptedChain[];
 }
 
 export type FrameTap = (frame: Frame) => void;

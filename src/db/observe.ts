@@ -12,6 +12,7 @@ import type { Rules } from "../schema/rules.ts";
 import type { Schema } from "../schema/schema.ts";
 import type { Database } from "./database.ts";
 import {
+  type AcceptedChain,
   type Frame,
   observableOf,
   openedOf,
@@ -19,7 +20,7 @@ import {
 } from "./internals.ts";
 import type { Repository } from "./repository.ts";
 
-export type { Frame };
+export type { AcceptedChain, Frame };
 
 export interface LiveCost extends Omit<FollowerCost, "result"> {
   readonly collection: string;
@@ -43,6 +44,8 @@ export interface Observed extends Disposable {
   repositories(): readonly Repository[];
   /** Those that it was opened with. */
   readonly rules: Rules | undefined;
+  /** How much of each chain the server had accepted when it began to look; of others' all that was here. */
+  acceptedBefore(repository: Repository): ReadonlyMap<string, number>;
   /** Live queries of all of them, and what they have cost so far. */
   costs(): LiveCost[];
 }
@@ -51,10 +54,12 @@ export function observe(database: Database, observer: Observer): Observed {
   const observable = observableOf(database);
   const { world, rules } = observable;
   const watched = new Map<object, () => void>();
+  const accepted = new WeakMap<object, ReadonlyMap<string, number>>();
   const watch = () => {
     for (const opened of observable.open()) {
       const { repository, replica, engines } = opened;
       if (watched.has(repository)) continue;
+      accepted.set(repository, acceptedNow(opened));
       engines.measure(true);
       const clock = () => world.monotonic();
       replica.watch = (begin) => watchWrite(begin, clock, opened, observer);
@@ -73,6 +78,7 @@ export function observe(database: Database, observer: Observer): Observed {
       // Proof: nothing else has items.
       return observable.open().map((one) => one.repository as Repository);
     },
+    acceptedBefore: (repository) => accepted.get(repository) ?? new Map(),
     costs: () =>
       observable.open().flatMap(({ engines }) => engines.all().flatMap(costs)),
     [Symbol.dispose]: () => {
@@ -80,6 +86,17 @@ export function observe(database: Database, observer: Observer): Observed {
       for (const end of watched.values()) end();
     },
   };
+}
+
+/** How much of each chain the server has accepted, as far as that is known here. */
+function acceptedNow(opened: OpenRepository): Map<string, number> {
+  const { graph, device } = opened.replica;
+  const { unsent } = (opened.repository as Repository).sync.status;
+  const counts = Array.from(graph.chains(), ({ name, length }) => {
+    const waiting = name === device.chain ? unsent.commits : 0;
+    return [name, Math.max(0, length - waiting)] as const;
+  });
+  return new Map(counts);
 }
 
 /** The schemas that a repository was opened with. */

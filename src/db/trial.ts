@@ -51,6 +51,11 @@ export class Trial {
     return [...byUser.values()];
   }
 
+  /** Who writes here. */
+  get user(): string {
+    return this.#opened.replica.session.user;
+  }
+
   /** May this session read the repository? */
   mayRead(session: RuleSession): Decision {
     const { replica: { name, state }, world } = this.#opened;

@@ -90,7 +90,7 @@ function line({ commit, lane }: GraphRow<CommitSummary>): HTMLElement {
 }
 
 /** To the second today; with its day and to the minute before. */
-function timeOf(at: Date): string {
+export function timeOf(at: Date): string {
   if (at.toDateString() === new Date().toDateString()) return clockOf(at);
   return at.toLocaleString(undefined, {
     month: "short",
@@ -101,7 +101,9 @@ function timeOf(at: Date): string {
   });
 }
 
-export function what({ operations }: CommitSummary): string {
+export function what(
+  { operations }: Pick<CommitSummary, "operations">,
+): string {
   const [first, ...others] = operations;
   if (first === undefined) return "nothing: a new chain, or a place in it";
   const fields = first.what === "update"

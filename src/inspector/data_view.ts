@@ -1,9 +1,9 @@
 /** The items of a repository, page by page, to be looked at and changed. */
 
-import { schemasOf } from "../db/observe.ts";
 import type { Repository } from "../db/repository.ts";
 import type { Undo } from "../db/undo.ts";
 import type { Schema } from "../schema/schema.ts";
+import { collectionOf, collectionsOf, schemaOf } from "./collections.ts";
 import { Changes } from "./changes.ts";
 import { choices, element, type View } from "./element.ts";
 import { follow, ItemForm } from "./item_form.ts";
@@ -112,7 +112,7 @@ export class DataView implements View {
         element("p", {}, "Nothing is stored, and no schema is declared."),
       );
     }
-    const collection = repository.storedCollection(name);
+    const collection = collectionOf(repository, name);
     const prefix = this.#prefix.value;
     const query = prefix === ""
       ? collection.query()
@@ -134,9 +134,8 @@ export class DataView implements View {
 
   /** The schema of the chosen collection, where the app declared it: without one nothing can be written. */
   get #schema(): Schema | undefined {
-    const { value } = this.#collection;
     return this.#repository &&
-      schemasOf(this.#repository).find(({ name }) => name === value);
+      schemaOf(this.#repository, this.#collection.value);
   }
 
   #turn(pages: number): void {
@@ -194,11 +193,4 @@ export class DataView implements View {
   close(): void {
     this.#changes.close();
   }
-}
-
-/** What the app declares, in its order, and what is stored besides. */
-export function collectionsOf(repository: Repository): string[] {
-  const declared = schemasOf(repository).map(({ name }) => name);
-  const stored = repository.collections().map(({ name }) => name);
-  return [...new Set([...declared, ...stored])];
 }

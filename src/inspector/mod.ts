@@ -1,8 +1,8 @@
 /**
  * The inspector: a panel at the foot of a page in development. It shows items and
- * edits them, answers queries, tries rules as anybody, shows commits as a graph and
- * who signed them, what is said to the server, live queries and their cost, and
- * latencies of writes as they happen.
+ * edits them, answers queries, tries rules as anybody, shows the order in which
+ * commits were accepted, commits as a graph and who signed them, what is said to
+ * the server, live queries and their cost, and latencies of writes as they happen.
  *
  * It measures only while it is open, and changes nothing but what is edited in it,
  * as the app would. It is checked beside the DOM types that apps have.
@@ -26,6 +26,7 @@ import { DataView } from "./data_view.ts";
 import { choices, element, type View } from "./element.ts";
 import { LatencyView } from "./latency_view.ts";
 import { QueriesView } from "./queries_view.ts";
+import { OrderView } from "./order_view.ts";
 import { QueryView } from "./query_view.ts";
 import { RulesView } from "./rules_view.ts";
 import { style } from "./style.ts";
@@ -102,16 +103,21 @@ class Panel {
   constructor(database: Database, root: ShadowRoot, toggle: () => void) {
     const chosen = () => this.#chosen();
     const [sync, latency] = [new SyncView(chosen), new LatencyView()];
+    const order = new OrderView(chosen, () => this.#observed);
     this.#root = root;
     this.#observed = observe(database, {
       wrote: (ms) => latency.latencies.add(ms),
-      frame: (frame) => sync.add(frame),
+      frame: (frame) => {
+        sync.add(frame);
+        order.add(frame);
+      },
     });
     const costs = () => this.#observed.costs();
     this.#views = [
       new DataView(chosen),
       new QueryView(chosen),
       new RulesView(chosen, this.#observed.rules),
+      order,
       new CommitsView(chosen),
       new QueriesView(costs),
       sync,

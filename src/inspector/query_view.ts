@@ -3,11 +3,11 @@
 import type { Repository } from "../db/repository.ts";
 import type { Explanation, Live } from "../query/mod.ts";
 import type { Query } from "../query/query.ts";
+import { collectionOf, collectionsOf } from "./collections.ts";
 import { choices, element, type View } from "./element.ts";
 import { type Column, itemTable } from "./item_table.ts";
 import { formatMs } from "./latencies.ts";
 import { type Call, parseQuery } from "./query_text.ts";
-import { collectionsOf } from "./data_view.ts";
 
 /** More rows are counted, not shown. */
 const ROWS_MAX = 200;
@@ -94,7 +94,9 @@ export class QueryView implements View {
 
   get #source() {
     const { value } = this.#collection;
-    return value === "" ? undefined : this.#repository?.storedCollection(value);
+    return value === "" || this.#repository === undefined
+      ? undefined
+      : collectionOf(this.#repository, value);
   }
 
   /** Another collection: its fields are named, and nothing is asked yet. */

@@ -12,6 +12,7 @@ import type {
 import type { Rules } from "../schema/rules.ts";
 import type { Schema } from "../schema/schema.ts";
 import { Changes } from "./changes.ts";
+import { schemaOf } from "./collections.ts";
 import { choices, element, type View } from "./element.ts";
 import { FieldInput } from "./field_input.ts";
 
@@ -99,15 +100,14 @@ export class RulesView implements View {
         "This database was opened without rules: nothing is asked of writes here.",
       );
     } else if (this.#user.value === "") {
-      this.#user.value = this.#trial.sessions().at(-1)?.user ?? "";
+      this.#user.value = this.#trial.user;
       this.#fillClaims();
     }
   }
 
   get #schema(): Schema | undefined {
-    const { value } = this.#collection;
     return this.#repository &&
-      schemasOf(this.#repository).find(({ name }) => name === value);
+      schemaOf(this.#repository, this.#collection.value);
   }
 
   /** Of who is known, the claims are, too. */

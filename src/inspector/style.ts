@@ -51,6 +51,9 @@ form:not(.bar) { display: flex; flex-direction: column; gap: 6px; }
 label.check { display: flex; gap: 4px; align-items: center; min-height: 28px; padding: 0 8px; }
 [type="checkbox"] { min-height: 0; margin: 0; accent-color: var(--mark); }
 .query p { margin: 0; }
+.state { min-width: 17ch; } .waiting .state { color: light-dark(#935b06, #f0b354); }
+.void .state { color: light-dark(#a3341f, #ff9d87); } .what:has(+ .why) { text-decoration: line-through; }
+.why { white-space: normal; flex: 2; }
 .rules .split { overflow: auto; }
 .rules .who, .fields { flex: 1 1 24ch; min-width: 0; display: flex; flex-direction: column; gap: 6px; padding: 3px; }
 .rules .decision { margin: 0; min-height: 3em; font-weight: bold; }
@@ -84,6 +87,7 @@ th.synced { color: light-dark(#3656b8, #9db5ff); }
   .split:has(.place form) .rows { display: none; }
   section { height: min(72vh, 560px); }
   .rules .split { display: block; }
+  .order li:has(.why) { flex-wrap: wrap; } .why { flex-basis: 100%; }
   .data:has(.place form) .bar { display: none; } .place { scroll-padding-bottom: 8em; }
   header { flex-wrap: wrap-reverse; } [role="tablist"] { flex: 1 0 100%; flex-wrap: nowrap; overflow-x: auto; }
   [role="tab"] { flex: none; } header strong, .commits code { display: none; }

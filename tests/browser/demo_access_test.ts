@@ -125,14 +125,16 @@ const views: readonly View[] = [
     leave: (page) => page.keyboard.press("t"),
   },
   { name: "commits", part: inspector, show: openInspector, leave: stay },
-  ...["Data", "Query", "Rules", "Live queries", "Sync", "Latency"].map((
-    name,
-  ) => ({
-    name,
-    part: inspector,
-    show: inspectorTab(name),
-    leave: stay,
-  })),
+  ...["Data", "Query", "Rules", "Order", "Live queries", "Sync", "Latency"].map(
+    (
+      name,
+    ) => ({
+      name,
+      part: inspector,
+      show: inspectorTab(name),
+      leave: stay,
+    }),
+  ),
 ];
 
 async function leave(page: Page, { part }: View): Promise<void> {

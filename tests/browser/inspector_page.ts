@@ -9,6 +9,7 @@ import {
   openDatabase,
   rulesFor,
 } from "@sheaf/sheaf";
+import { openDatabase as openTab } from "../../src/browser/mod.ts";
 import { inspect, type Inspector } from "@sheaf/sheaf/inspector";
 
 const Task = defineSchema("task", {
@@ -65,6 +66,37 @@ export async function startRuled(): Promise<void> {
   await tasks.create({ id: "shut", title: "ann wrote", done: true });
   inspector = inspect(database, { isOpen: true });
   addEventListener("keydown", ({ key }) => heard.push(key));
+}
+
+/** Opens the device's database, connected, and the inspector. */
+export async function startConnected(
+  rootKey: string,
+  url: string,
+): Promise<void> {
+  const worker = "/worker.js";
+  const opened = await openTab({
+    ...{ worker, name: "inspected" },
+    schemas: [Task],
+    rootKey,
+  });
+  opened.connect(url, { session: { anonymous: true } });
+  const { sync } = await opened.repository("team");
+  await sync.ready;
+  database = opened;
+  inspector = inspect(database, { isOpen: true });
+}
+
+/** Writes a task, whatever becomes of it. */
+export async function create(id: string, title: string): Promise<void> {
+  await (await database.repository("team")).collection(Task).create({
+    id,
+    title,
+  });
+}
+
+/** Goes offline, so that what is written waits. */
+export async function disconnect(): Promise<void> {
+  await database.connection?.close();
 }
 
 /** Keys that the page heard. */

@@ -1,8 +1,28 @@
 import assert from "node:assert/strict";
 import type * as InspectorPage from "./inspector_page.ts";
+import { defineRules, defineSchema, field, rulesFor } from "../../mod.ts";
+import { withServer } from "../server_place.ts";
 import { browserTest } from "./kit/mod.ts";
+import { entries as worker } from "./proof_place.ts";
 
 const entries = { page: new URL("inspector_page.ts", import.meta.url) };
+
+const Task = defineSchema("task", {
+  title: field.string(),
+  done: field.boolean().default(false),
+});
+
+/** The server's; the page has none, and learns of them by a refusal. */
+const rules = defineRules({
+  "team": {
+    read: () => true,
+    collections: [
+      rulesFor(Task, {
+        create: ({ after }) => after.title !== "bad" || "Nothing bad here",
+      }),
+    ],
+  },
+});
 
 browserTest(
   "inspect() shows commits, live queries and latencies as they happen, and text as text",
@@ -209,4 +229,48 @@ browserTest(
       heard: [],
     });
   },
+);
+
+browserTest(
+  "inspect() shows the order of acceptance, what waits, and what was refused and why",
+  { entries: { ...entries, worker: worker.worker } },
+  (place) =>
+    withServer(
+      { origins: ["*"], schemas: [Task], rules },
+      async ({ server }) => {
+        const tab = await place.open<typeof InspectorPage>("page");
+        const rootKey = server.rootKey.toHex();
+        await tab.call("startConnected", rootKey, server.url);
+        const { page } = tab;
+        await page.getByRole("tab", { name: "Order" }).click();
+        const lines = page.locator("sheaf-inspector .order li");
+        const line = (text: string) => lines.filter({ hasText: text });
+
+        const repository = await server.database.repository("team");
+        await repository.collection(Task).create({ id: "theirs", title: "a" });
+        await line("task/theirs").filter({ hasText: /accepted \d/ }).waitFor();
+        await tab.call("create", "mine", "b");
+        await line("task/mine").filter({ hasText: /accepted \d/ }).waitFor();
+        await tab.call("create", "refused", "bad");
+        const refused = line("task/refused");
+        await refused.filter({
+          hasText: "denied by rule team task.create: Nothing bad here",
+        }).waitFor();
+        assert.match(await refused.innerText(), /^void/);
+        await tab.call("disconnect");
+        await tab.call("create", "late", "c");
+        await line("task/late").filter({ hasText: "waiting" }).waitFor();
+        // Newest first: what waits, then in the order of the server.
+        const texts = await lines.allInnerTexts();
+        const at = (id: string) =>
+          texts.findIndex((text) => text.includes(`task/${id}`));
+        assert.deepEqual(
+          [at("late"), at("mine") < at("theirs")],
+          [0, true],
+          texts.join("\n"),
+        );
+        await place.screenshot(page, "inspector-order");
+        await repository.close();
+      },
+    ),
 );
