@@ -43,7 +43,8 @@ export const logStores: Stores = {
   epoch: (storage, folder): Epoch => ({
     read() {
       const said = readFile(storage, `${folder}/${EPOCH_FILE}`);
-      return said?.identity === storage.identity() ? said.epoch : undefined;
+      const isSame = said !== undefined && said.identity === storage.identity();
+      return isSame ? said.epoch : undefined;
     },
     async begin(epoch) {
       const said = { epoch, identity: storage.identity() };

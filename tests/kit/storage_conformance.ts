@@ -276,7 +276,8 @@ function create(storage: Storage, name: string): StorageFile {
   return file;
 }
 
-function expect(holds: boolean, what: string): asserts holds {
+/** Fails where something does not hold. */
+export function expect(holds: boolean, what: string): asserts holds {
   if (!holds) throw new Error(`Does not hold: ${what}`);
 }
 
@@ -288,7 +289,8 @@ function expectBytes(file: StorageFile, wanted: readonly number[]): void {
   expect(file.size() === wanted.length, `its size is ${wanted.length}`);
 }
 
-function expectCode(code: ErrorCode, task: () => unknown): void {
+/** Fails where a call does not fail with a code. */
+export function expectCode(code: ErrorCode, task: () => unknown): void {
   try {
     task();
   } catch (error) {
