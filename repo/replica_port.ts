@@ -260,12 +260,12 @@ export class ReplicaPort implements RepositoryPort {
       asked.isLeft === isLeft;
     if (certificate === undefined || isSame) return;
     this.#retiring = { size, chain, isLeft };
-    retire({
+    retire(
       loaded,
       signer,
-      isIdle: (chain) => replica.device.isIdle(chain),
-      isOver: () => replica.isClosed || writer.failure !== undefined,
-    }).then((isNew) => isNew && sharing.settle(), () => {}); // A key that is lost says so when it writes.
+      (chain) => replica.device.isIdle(chain),
+      () => replica.isClosed || writer.failure !== undefined,
+    ).then((isNew) => isNew && sharing.settle(), () => {}); // A key that is lost says so when it writes.
   }
 
   aheadOf(latestMs: number, has: (chain: string) => number): Cut[] {

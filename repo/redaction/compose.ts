@@ -32,18 +32,16 @@ export type RedactionHead = Pick<RedactionFields, "wall" | "reason">;
 
 type Found = Position & Omit<ErasedCommit, "number">;
 
-export interface RedactParts {
-  readonly loaded: LoadedReplica;
-  readonly receive: (arrivals: readonly Arrival[]) => readonly Judged[];
-}
-
 export interface Redactor extends Signer {
   readonly certificate?: Uint8Array | undefined;
 }
 
 /** Says so in the name of who may; how many commits it means. */
 export function redact(
-  { loaded, receive }: RedactParts,
+  { loaded, receive }: {
+    readonly loaded: LoadedReplica;
+    readonly receive: (arrivals: readonly Arrival[]) => readonly Judged[];
+  },
   items: readonly ItemName[],
   redactor: Redactor,
   head: RedactionHead,

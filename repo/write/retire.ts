@@ -15,19 +15,17 @@ import { retirementLayout } from "../commit/retirement.ts";
 import type { LoadedReplica } from "../loaded_replica.ts";
 import { recordKind } from "../log/format.ts";
 
-/** Whose chains, and which. */
-export interface RetireParts {
-  readonly loaded: LoadedReplica;
-  readonly signer: SessionSigner;
-  /** Of the key that signs: may nobody write it any more? Asked again before it is said. */
-  readonly isIdle: (chain: string) => boolean;
-  /** May nothing be written any more? */
-  readonly isOver: () => boolean;
-}
-
-/** Ends all chains that are idle; says whether there was one. */
+/**
+ * Ends all chains that are idle; says whether there was one.
+ *
+ * @param isIdle of the key that signs: may nobody write it any more? Asked again before it is said
+ * @param isOver may nothing be written any more?
+ */
 export async function retire(
-  { loaded, signer, isIdle, isOver }: RetireParts,
+  loaded: LoadedReplica,
+  signer: SessionSigner,
+  isIdle: (chain: string) => boolean,
+  isOver: () => boolean,
 ): Promise<boolean> {
   const { mode, graph, genesisId, log, credentials } = loaded;
   const { retirements } = credentials;

@@ -75,7 +75,7 @@ export class Owner {
     const { name, database, storage, world, locks, connectorOf } = parts;
     this.#parts = parts;
     const gone = (member: Member) => this.#gone(member);
-    this.#members = new Members({ locks, database: name, gone });
+    this.#members = new Members(locks, name, gone);
     this.#asks = new Asks(world);
     const tabs = () => this.#members.all();
     this.#connection = new OwnerConnection({

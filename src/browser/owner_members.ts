@@ -40,27 +40,28 @@ export interface Member {
   connect: ConnectRequest | undefined;
 }
 
-export interface MembersParts {
-  readonly locks: Locks;
-  readonly database: string;
-  readonly gone: (member: Member) => void;
-}
-
 export class Members {
-  readonly #parts: MembersParts;
+  readonly #locks: Locks;
+  readonly #database: string;
+  readonly #gone: (member: Member) => void;
   readonly #members = new Map<string, Member>();
   readonly #watches = new Map<string, () => void>();
   /** Tabs that lived when the owner began and that said nothing yet. */
   #expected: Set<string> | undefined;
 
-  constructor(parts: MembersParts) {
-    this.#parts = parts;
+  constructor(
+    locks: Locks,
+    database: string,
+    gone: (member: Member) => void,
+  ) {
+    this.#locks = locks;
+    this.#database = database;
+    this.#gone = gone;
   }
 
   /** Notes who is alive, and may hold something of an owner before. */
   async expect(): Promise<void> {
-    const { locks, database } = this.#parts;
-    this.#expected = await livingTabs(locks, database);
+    this.#expected = await livingTabs(this.#locks, this.#database);
     for (const id of this.#members.keys()) this.#expected.delete(id);
     for (const id of this.#expected) this.#watch(id);
   }
@@ -101,9 +102,8 @@ export class Members {
 
   #watch(id: string): void {
     if (this.#watches.has(id)) return;
-    const { locks, database } = this.#parts;
-    const name = tabLock(database, id);
-    this.#watches.set(id, whenFree(locks, name, () => this.leave(id)));
+    const name = tabLock(this.#database, id);
+    this.#watches.set(id, whenFree(this.#locks, name, () => this.leave(id)));
   }
 
   leave(id: string): void {
@@ -113,7 +113,7 @@ export class Members {
     const member = this.#members.get(id);
     if (member === undefined) return;
     this.#members.delete(id);
-    this.#parts.gone(member);
+    this.#gone(member);
   }
 
   close(): void {

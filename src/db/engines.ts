@@ -12,19 +12,14 @@ import type { State } from "../../repo/mod.ts";
 import { Listeners } from "./listeners.ts";
 import type { Schemas } from "./schemas.ts";
 
-export interface EnginesParts {
-  readonly state: () => State;
-  readonly world: World;
-  readonly schemas: Schemas;
-  readonly hooks: QueryHooks;
-}
-
 /** Who hears of slow queries, and of listeners that throw. */
 export type QueryHooks = Pick<EngineOptions, "onSlow" | "onError">;
 
 export class Engines {
   readonly schemas: Schemas;
-  readonly #parts: EnginesParts;
+  readonly #state: () => State;
+  readonly #world: World;
+  readonly #hooks: QueryHooks;
   readonly #engines = new Map<string, QueryEngine>();
   readonly #tasks: (() => void)[] = [];
   /** Told after each transaction, when all callbacks of queries ran. */
@@ -32,10 +27,17 @@ export class Engines {
   #isPublishing = false;
   #isMeasured = false;
 
-  constructor(parts: EnginesParts) {
-    this.#parts = parts;
-    this.schemas = parts.schemas;
-    this.changes = new Listeners(parts.hooks.onError);
+  constructor(
+    state: () => State,
+    world: World,
+    schemas: Schemas,
+    hooks: QueryHooks = {},
+  ) {
+    this.#state = state;
+    this.#world = world;
+    this.schemas = schemas;
+    this.#hooks = hooks;
+    this.changes = new Listeners(hooks.onError);
   }
 
   of(schema: Schema): QueryEngine {
@@ -43,8 +45,7 @@ export class Engines {
   }
 
   #add(schema: Schema): QueryEngine {
-    const { state, world, hooks } = this.#parts;
-    const table = state().table(schema.name);
+    const table = this.#state().table(schema.name);
     const kinds = new Map<string, FieldKind>();
     for (const { name, kind } of schema.plan) kinds.set(name, kind);
     const engine = new QueryEngine(table, {
@@ -55,8 +56,8 @@ export class Engines {
       related: (collection) => this.#related(collection),
       reader: (item) => copyForReader(item, table.view),
       deliver: (task) => this.#deliver(task),
-      world,
-      ...hooks,
+      world: this.#world,
+      ...this.#hooks,
     });
     if (this.#isMeasured) engine.measure(true);
     this.#engines.set(schema.name, engine);

@@ -62,12 +62,7 @@ export class Repository extends BareRepository {
     const { replica, schemas, world, hooks } = parts;
     this.#parts = parts;
     this.#ids = new IdSource(world);
-    this.#engines = new Engines({
-      state: () => replica.state,
-      world,
-      schemas,
-      hooks,
-    });
+    this.#engines = new Engines(() => replica.state, world, schemas, hooks);
     replica.publishing = (tell) => this.#engines.publish(tell);
   }
 

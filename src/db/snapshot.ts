@@ -69,12 +69,7 @@ class Past {
     const viewOf = (name: string) => schemas.viewOf(name);
     const state = this.#recent(viewOf) ??
       stateOf(replica.commits, viewOf, includes, to);
-    const engines = new Engines({
-      state: () => state,
-      world,
-      schemas,
-      hooks: {},
-    });
+    const engines = new Engines(() => state, world, schemas);
     this.#cells.clear();
     return { state, engines };
   }
