@@ -107,15 +107,14 @@ export class TabDatabase implements Database {
       getSnapshot,
       subscribe: (listener) => this.#tabListeners.add(listener),
     };
-  }
-
-  get [inside](): Observable {
-    return {
-      world: this.#parts.world,
-      rules: this.#parts.options.rules,
+    const observable: Observable = {
+      world,
+      rules: parts.options.rules,
       open: () => this.#repositories.all(),
       tap: (tap) => this.#tapped(tap),
     };
+    // A getter by a symbol would keep the class in pages that do without: bundlers take it for an effect.
+    Object.defineProperty(this, inside, { value: observable });
   }
 
   /** Speaks over this line; resolves when an owner has taken this tab in. */
