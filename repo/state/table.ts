@@ -11,7 +11,7 @@
 import { DatabaseError } from "../../src/base/errors.ts";
 import { finish, inSteps } from "../../src/base/steps.ts";
 import { type Cell, isBlank, isThere } from "../../src/schema/cell.ts";
-import type { FieldKind, Item, Shape, Value } from "../../src/schema/patch.ts";
+import type { FieldKind, Item, Shape } from "../../src/schema/patch.ts";
 import type { Column, ItemChange, Source } from "../../src/schema/source.ts";
 import type { View } from "../../src/schema/view.ts";
 import type { Base } from "../checkpoint/base.ts";
