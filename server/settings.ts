@@ -84,18 +84,21 @@ export const settings: readonly Setting[] = [
   text("data", "dir", "folder of the database"),
   count("port", "n", "TCP port; 0 picks a free one", { min: 0, max: PORT_MAX }),
   text("hostname", "host", "interface to listen on; 0.0.0.0 is all of them"),
-  text("path", "path", "what all addresses begin with, as /api/sheaf"),
+  text("path", "path", "prefix of all addresses, such as /api/sheaf"),
   text("name", "name", "what clients call this server"),
   setting({
     key: "mode",
     kind: ["default", "trusted", "fast"],
     value: "mode",
-    help: "mode of repositories that are new",
+    help: "mode of new repositories",
   }),
   text("rules", "module", "module that default-exports the rules"),
-  toggle("noRules", "start without earlier rules"),
-  toggle("salt", "take no write whose hash could be guessed back"),
-  toggle("restored", "wait for what a disk lost"),
+  toggle("noRules", "start without rules although there were some"),
+  toggle(
+    "salt",
+    "refuse writes without salt, whose values can be guessed from hashes",
+  ),
+  toggle("restored", "wait for clients to bring back what a disk lost"),
   text(
     "schemas",
     "module",
@@ -111,17 +114,17 @@ export const settings: readonly Setting[] = [
   secret(
     "login.jwt.secret",
     "text",
-    "accept JSON Web Tokens (HS256) of this secret",
+    "accept JSON Web Tokens signed with this secret (HS256)",
   ),
   text(
     "login.jwt.publicKey",
     "pem",
-    "accept JSON Web Tokens of this public key, PEM or JWK",
+    "accept JSON Web Tokens that this public key verifies, PEM or JWK",
   ),
   text(
     "login.jwt.jwksUrl",
     "url",
-    "accept JSON Web Tokens of the keys published there",
+    "accept JSON Web Tokens of the keys published at this address",
   ),
   text("login.jwt.issuer", "text", "who must have issued them"),
   text(
@@ -148,7 +151,7 @@ export const settings: readonly Setting[] = [
     ),
     flag: "login",
   },
-  count("sessionDays", "days", "how long a session's certificate is good for", {
+  count("sessionDays", "days", "how long a session's certificate is valid", {
     max: DAYS_MAX,
   }),
   setting({
@@ -163,13 +166,13 @@ export const settings: readonly Setting[] = [
   text(
     "contentSecurityPolicy",
     "policy",
-    "what pages among them may load (default: what comes from the same origin)",
+    "what pages among them may load (default: only from the same origin)",
   ),
-  secret("adminToken", "secret", "allow /admin to who shows this"),
+  secret("adminToken", "secret", "allow /admin to whoever has this token"),
   text(
     "rootKeyFile",
     "file",
-    "keep a copy of the root secret there; a new database takes it over",
+    "keep a copy of the root secret there; a new database uses it",
   ),
   toggle("trustProxy", "believe x-forwarded-for: only behind your own proxy"),
   setting({
@@ -178,15 +181,15 @@ export const settings: readonly Setting[] = [
     value: "level",
     help: "lowest level that is logged",
   }),
-  count("idleMs", "ms", "close a repository that nobody uses after this long"),
-  count("openMax", "n", "repositories that are open at once"),
+  count("idleMs", "ms", "close a repository that was idle for this long"),
+  count("openMax", "n", "most repositories open at once"),
   count("drainMs", "ms", "how long a shutdown waits for clients", { min: 0 }),
-  toggle("scrub", "read all files now and then, to find rot in time"),
+  toggle("scrub", "read all files regularly, to find damage in time"),
   quota("connections", "connections in total"),
   quota("connectionsPerAddress", "connections of one address"),
   quota("connectionsPerSession", "connections of one session"),
   quota("unproved", "connections that have not proved themselves"),
-  quota("unprovedPerAddress", "connections of one address that have not"),
+  quota("unprovedPerAddress", "unproved connections of one address"),
   quota("commitsPerSecond", "commits a second of one session"),
   quota("bytesPerSecond", "bytes a second of one session"),
   quota("loginsPerMinute", "logins a minute of one address"),

@@ -154,7 +154,7 @@ Deno.test("sheaf refuses wrong usage with exit code 2 and one line", async () =>
       [[], /^error\[usage\]: No command/],
       [["fly"], /^error\[usage\]: unknown command 'fly'/],
       [["query", "--fast"], /^error\[usage\]: unknown option '--fast'/],
-      [["query", "--limit=0"], /^error\[usage\]: .*whole number from 1/],
+      [["query", "--limit=0"], /^error\[usage\]: .*whole number of at least 1/],
       [["query"], /^error\[usage\]: "a" has 2 collections/],
       [
         ["query", "--collection=town", "--where={"],
@@ -230,7 +230,10 @@ Deno.test("sheaf delete says what goes, asks, and deletes one repository for goo
   assert.equal(unasked.code, 2, unasked.report);
   assert.match(unasked.err, /^"a" holds 2 commits, .*, town \(3 items\)\n/);
   assert.match(unasked.err, /\nnot on any server: 2 commits\n/);
-  assert.match(unasked.err, /standard input is no terminal\n {2}hint: --yes /);
+  assert.match(
+    unasked.err,
+    /standard input is not a terminal\n {2}hint: --yes /,
+  );
   const questions: string[] = [];
   const answering = (answer: string) => (question: string) => {
     questions.push(question);

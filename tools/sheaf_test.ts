@@ -3,7 +3,7 @@
 import { deepEqual, match, ok } from "node:assert/strict";
 import { checkout, Sandbox } from "./sandbox.ts";
 
-const TITLE = "Look into a Sheaf database";
+const TITLE = "Inspect, fill, check and serve a Sheaf database";
 const secondsMax = 50;
 
 /** What `--help` shows where the title was, in a copy of the tree that says how it came to run. */
@@ -50,5 +50,5 @@ Deno.test("deno task sheaf runs the sources where no scripts can be made", async
   Deno.writeTextFileSync(`${sandbox.path}/.data`, "no folder");
   const task = ["task", "--quiet", "sheaf", "--help"];
   const { output } = await sandbox.run(task, { secondsMax });
-  match(output, /m\.tsLook into/);
+  match(output, /m\.tsInspect/);
 });

@@ -93,7 +93,7 @@ export class Inference {
     if (seen === undefined) {
       if (this.#seen.size === namesMax) {
         throw usageFailure(
-          `The rows have over ${namesMax} names of values, a schema ${limits.fieldsMax} fields`,
+          `The rows have over ${namesMax} different names; a schema has at most ${limits.fieldsMax} fields`,
         );
       }
       const isEnum = this.#stored.get(fieldName(name))?.kind === "enum";
@@ -160,7 +160,7 @@ function refuseCollision(
   const other = sources.get(field);
   if (other !== undefined) {
     throw usageFailure(
-      `"${other}" and "${name}" would both be the field "${field}"`,
+      `"${other}" and "${name}" would both become the field "${field}"`,
       "rename one of them, or give a schema with --schema",
     );
   }

@@ -141,12 +141,12 @@ class ArrayCutter {
       throw this.#failure(
         `expected an array of objects, found "${character}"`,
         character === "{"
-          ? "use --format jsonl for an object a line"
+          ? "use --format jsonl for one object per line"
           : undefined,
       );
     }
     if (this.#place === "end") {
-      throw this.#failure(`"${character}" stands behind the array`);
+      throw this.#failure(`"${character}" after the end of the array`);
     }
     return this.#afterElement(character, at);
   }
@@ -162,7 +162,8 @@ class ArrayCutter {
       return at + 1;
     }
     if (!this.#expects || character === "," || character === "]") {
-      throw this.#failure(`"${character}" stands where an object should`);
+      const wanted = this.#expects ? "an object" : '"," or "]"';
+      throw this.#failure(`expected ${wanted}, found "${character}"`);
     }
     this.#place = "element";
     this.#expects = false;

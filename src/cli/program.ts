@@ -91,9 +91,9 @@ const commands: readonly Described[] = [
       option("--id <field>", "field that holds the item's id", "id"),
       option("--batch <rows>", "rows per transaction", 10_000)
         .argParser(parseCount),
-      option("--on-conflict <what>", "when an id is there already", "error")
+      option("--on-conflict <what>", "if an id already exists", "error")
         .choices(["error", "skip", "replace"]),
-      option("--mode <mode>", "mode of a repository that is new")
+      option("--mode <mode>", "mode of a new repository")
         .choices(modes),
       option("--dry-run", "read and check everything, write nothing"),
     ],
@@ -120,15 +120,15 @@ const commands: readonly Described[] = [
   },
   {
     usage: "query",
-    description: "Ask a collection.",
+    description: "Query a collection.",
     options: [
       ...stored,
       collection,
       option("--where <json>", "conditions; null means missing"),
       option("--order-by <keys>", "field, or field:desc; several with commas"),
-      option("--limit <items>", "at most so many").argParser(parseCount),
-      option("--count", "print only how many there are"),
-      option("--explain", "print how the query is answered"),
+      option("--limit <items>", "at most this many").argParser(parseCount),
+      option("--count", "print only the number of items"),
+      option("--explain", "print the query plan"),
       formatOption(["table", ...textFormats]).default("table"),
     ],
     examples: [
@@ -138,47 +138,47 @@ const commands: readonly Described[] = [
   },
   {
     usage: "stats",
-    description: "What a repository holds, in figures.",
+    description: "Show what a repository holds, in figures.",
     options: [...stored, json],
     examples: ["stats --data ./data --repo world"],
     run: late(async () => (await import("./commands/stats.ts")).runStats),
   },
   {
     usage: "history [id]",
-    description: "Who changed what and when, newest last.",
+    description: "Show who changed what and when, newest last.",
     options: [
       ...stored,
       collection,
       option("--limit <commits>", "only the newest").argParser(parseCount),
-      option("--json", "print a JSON object a line"),
+      option("--json", "print one JSON object per line"),
     ],
     examples: ["history --limit 10", "history reykjavik --collection city"],
     run: late(async () => (await import("./commands/history.ts")).runHistory),
   },
   {
     usage: "verify",
-    description: "Hash and verify everything again.",
+    description: "Check every hash and signature again.",
     options: [
       ...stored,
       option(
         "--rules <module>",
-        "instead: what these rules would have said of every commit",
+        "instead: check what these rules would have said of every commit",
       ),
       option(
         "--follow",
-        "with --rules: go on as commits come, while another process writes them",
+        "with --rules: go on as another process writes new commits",
       ),
       option(
         "--receipts",
-        "instead: print what servers signed of the commits of this replica",
+        "instead: print the receipts that servers signed for this replica's commits",
       ),
       option(
         "--receipt <file...>",
-        "instead: what a server signed, and whether it is so here",
+        "instead: check receipts, and whether this replica has what they cover",
       ),
       option(
         "--root-key <digits>",
-        "with --receipt: check it against this key, without a database",
+        "with --receipt: check against this key, without a database",
       ),
     ],
     examples: [
@@ -201,20 +201,21 @@ const commands: readonly Described[] = [
   },
   {
     usage: "delete <repository>",
-    description: "Delete a repository with its history, after asking.",
+    description: "Delete a repository and its history; asks first.",
     options: [data, option("--yes", "do not ask"), debug],
     examples: ["delete team/acme --data ./data"],
     run: late(async () => (await import("./commands/delete.ts")).runDelete),
   },
   {
     usage: "redact <ids...>",
-    description: "Erase what was ever said of items, everywhere, after asking.",
+    description:
+      "Erase all values that items ever had, everywhere; asks first.",
     options: [
       ...stored,
       collection,
       option(
         "--key <file>",
-        "file of the root key or of a redactor's, where the root key is not here",
+        "file of the root key or of a redactor's key, if the database has neither",
       ),
       option("--reason <text>", "why, for people", ""),
       option("--yes", "do not ask"),
@@ -226,12 +227,15 @@ const commands: readonly Described[] = [
   },
   {
     usage: "certify <file>",
-    description: "Make a key that may redact, and nothing else, until a date.",
+    description: "Make a key that may only redact, until a date.",
     options: [
       data,
-      option("--root-key <file>", "file of the root key, where it is not here"),
+      option(
+        "--root-key <file>",
+        "file of the root key, if not in the database",
+      ),
       needed("--user <user>", "who redacts with it"),
-      option("--days <days>", "how long", 30).argParser(parseCount),
+      option("--days <days>", "how long it is valid", 30).argParser(parseCount),
       debug,
     ],
     examples: ["certify redactor.key --user privacy --days 30 --data ./data"],
@@ -239,22 +243,23 @@ const commands: readonly Described[] = [
   },
   {
     usage: "init [folder]",
-    description: "Make an app: offline first, with a server, rules and tests.",
+    description: "Make an offline-first app, with a server, rules and tests.",
     options: [
-      option("--framework <name>", "what the page is made with (asked)")
+      option("--framework <name>", "what the page is made with (default: ask)")
         .choices(frameworks),
-      option("--runtime <name>", "what runs its server (this one)")
+      option("--runtime <name>", "what runs its server (default: this one)")
         .choices(runtimes),
       option("--sheaf <source>", "version, tarball or folder of Sheaf"),
       debug,
     ],
-    notes: "\nFiles that are there already are left as they are.\n",
+    notes: "\nFiles that already exist are left as they are.\n",
     examples: ["init my-app --framework react"],
     run: runInit,
   },
   {
     usage: "explain <message>",
-    description: "The text of a message that a page told by its number.",
+    description:
+      "Print the text of a numbered message from a production build.",
     options: [debug],
     examples: [`explain '#0.1.0-41["task","title"]'`],
     run: runExplain,
@@ -269,7 +274,7 @@ const commands: readonly Described[] = [
     ],
     notes:
       "\nEvery setting is also a key of the file and an environment variable SHEAF_…;" +
-      "\nflags win over the environment, that over the file.\n",
+      "\nflags override the environment, which overrides the file.\n",
     examples: [
       "serve --data ./data --port 8080 --token ann=secret-of-ann",
     ],
@@ -281,14 +286,14 @@ const commands: readonly Described[] = [
   },
   {
     usage: "backup",
-    description: "Copy a database, also while a server writes it.",
+    description: "Copy a database, even while a server writes to it.",
     options: [data, needed("--to <dir>", "new folder for the copy"), debug],
     examples: ["backup --data ./data --to ./backup-monday"],
     run: late(async () => (await import("./commands/backup.ts")).runBackup),
   },
   {
     usage: "restore",
-    description: "Make a database out of a backup.",
+    description: "Make a database from a backup.",
     options: [
       needed("--from <dir>", "folder of the backup"),
       needed("--to <dir>", "new folder for the database"),
@@ -312,31 +317,31 @@ const server = [
 const adminCommands: readonly Described[] = [
   {
     usage: "revoke",
-    description: "End a session, or all sessions of a user, for ever.",
+    description: "End a session, or all sessions of a user, for good.",
     options: [
       ...server,
       option("--key <hex>", "public key of the session"),
       option("--user <user>", "every session of this user"),
-      option("--reason <text>", "what people will read", ""),
+      option("--reason <text>", "why, for people", ""),
     ],
     examples: ['admin revoke --user ann --reason "laptop was stolen"'],
     run: late(async () => (await import("./commands/admin.ts")).runRevoke),
   },
   {
     usage: "quarantine",
-    description: "List what revoked sessions wrote before they knew.",
+    description: "List what revoked sessions wrote before they learned of it.",
     options: server,
     run: late(async () => (await import("./commands/admin.ts")).runQuarantine),
   },
   {
     usage: "accept <id>",
-    description: "Admit a batch in quarantine.",
+    description: "Admit a batch from quarantine.",
     options: server,
     run: late(async () => (await import("./commands/admin.ts")).runAccept),
   },
   {
     usage: "drop <id>",
-    description: "Forget a batch in quarantine.",
+    description: "Discard a batch from quarantine.",
     options: server,
     run: late(async () => (await import("./commands/admin.ts")).runDrop),
   },
@@ -344,7 +349,7 @@ const adminCommands: readonly Described[] = [
 
 function createProgram(context: Context): Command {
   const program = new Command("sheaf")
-    .description("Look into a Sheaf database, fill it, check it, serve it.")
+    .description("Inspect, fill, check and serve a Sheaf database.")
     .addOption(debug)
     .configureOutput({
       writeOut: (text) => context.out.print(text),
@@ -353,7 +358,7 @@ function createProgram(context: Context): Command {
     .exitOverride();
   for (const one of commands) add(program, one, context);
   const admin = program.command("admin")
-    .description("Revoke sessions, look through the quarantine.");
+    .description("Revoke sessions, and review the quarantine.");
   for (const one of adminCommands) add(admin, one, context);
   return program;
 }
@@ -424,5 +429,5 @@ function parseCount(text: string): number {
   if (/^\d+$/.test(text) && value >= 1 && Number.isSafeInteger(value)) {
     return value;
   }
-  throw new InvalidArgumentError("Give a whole number from 1.");
+  throw new InvalidArgumentError("Give a whole number of at least 1.");
 }

@@ -52,7 +52,7 @@ export async function confirm(
 ): Promise<void> {
   if (ask === undefined) {
     throw usageFailure(
-      "Nobody can be asked: standard input is no terminal",
+      "Cannot ask for confirmation: standard input is not a terminal",
       hint,
     );
   }

@@ -56,7 +56,7 @@ export async function runImport(
   const format = options.format ?? formatOf(path);
   if (format === undefined) {
     throw usageFailure(
-      `Cannot tell the format of "${path}" by its name`,
+      `Cannot tell the format of "${path}" from its name`,
       "add --format json, jsonl, csv or msgpack",
     );
   }

@@ -164,7 +164,7 @@ function readText(text: string, field: Field | undefined): Value {
     const date = parseIsoDate(text);
     if (date !== undefined) return date;
     throw usageFailure(
-      `field "${field.name}" is a date, "${text}" is none`,
+      `field "${field.name}" is a date, and "${text}" is not one`,
       "ISO 8601: 2026-11-20, or 2026-11-20T14:05:00Z with its zone",
     );
   }
@@ -173,7 +173,9 @@ function readText(text: string, field: Field | undefined): Value {
     return fromBase64(text);
   } catch {
     const { name } = field;
-    throw usageFailure(`field "${name}" holds bytes, "${text}" is not base64`);
+    throw usageFailure(
+      `field "${name}" holds bytes, and "${text}" is not base64`,
+    );
   }
 }
 
