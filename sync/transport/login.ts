@@ -154,8 +154,9 @@ function failure(
     ? message
     : `status ${status}`;
   if (status === 429 || status >= 500) return unreachable(url, reason);
-  if (code === "root-key-mismatch") {
-    return new DatabaseError("root-key-mismatch", reason.slice(0, 500));
+  // The server's own words, or its app's: pages show them to who signs in.
+  if (code === "root-key-mismatch" || code === "login-failed") {
+    return new DatabaseError(code, reason.slice(0, 500));
   }
   const name = typeof code === "string" ? ` (${code})` : "";
   return new DatabaseError(

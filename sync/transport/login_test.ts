@@ -173,10 +173,12 @@ Deno.test("a login that fails says whether asking again can help", async () => {
       message: /there is no login at http:.*\/login/,
     });
   });
-  const mismatch = { code: "root-key-mismatch", message: "m" };
-  await at(() => Response.json(mismatch, { status: 400 }), async (address) => {
-    await assert.rejects(loginTo(address)(question), mismatch);
-  });
+  for (const code of ["root-key-mismatch", "login-failed"]) {
+    const told = { code, message: "In the server's words" };
+    await at(() => Response.json(told, { status: 400 }), async (address) => {
+      await assert.rejects(loginTo(address)(question), told);
+    });
+  }
   await at(() => new Response(null, { status: 409 }), async (address) => {
     assert.equal(await loginTo(address)(question), "key-taken");
   });

@@ -156,7 +156,8 @@ async function signIn(
   await page.fill("[name=user]", user);
   await page.fill("[name=password]", "a wrong password");
   await page.click("text=Sign in");
-  await page.waitForSelector("text=Name or password is wrong");
+  const alert = page.locator("[role=alert]", { hasText: "Name or password" });
+  deepEqual(await alert.innerText(), "Name or password is wrong"); // no code
   await page.fill("[name=password]", `password of ${user}`);
   await page.check("[name=isNew]");
   await page.click("text=Sign in");
