@@ -111,6 +111,7 @@ export async function buildCore(
     minifyIdentifiers: true,
     minifySyntax: true,
     minifyWhitespace: true,
+    lineLimit: 160, // Node shows the whole line that threw before its message.
     sourcemap: true,
     metafile: true,
     // In Node only the newest know which module was started.
