@@ -142,7 +142,7 @@ export class Device {
       if (!(cause instanceof SyntaxError)) throw cause;
       throw new DatabaseError(
         "log-damaged",
-        "Another page of this app sent what is no record. Reload all of its pages",
+        "Another page of this app sent something that is not a record. Reload all of its pages",
         { cause },
       );
     } finally {

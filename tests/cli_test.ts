@@ -162,11 +162,11 @@ Deno.test("sheaf refuses wrong usage with exit code 2 and one line", async () =>
       ],
       [
         ["query", "--collection=town", '--where={"x":1}'],
-        /^error\[invalid-query\]: .*"x" is no field\. The fields are name, lat/,
+        /^error\[invalid-query\]: .*"x" is not a field\. The fields are name, lat/,
       ],
       [
         ["query", "--collection=town", '--where={"__proto__":1}'],
-        /"__proto__" is no field/,
+        /"__proto__" is not a field/,
       ],
       [["query", "--collection=town", "--where=[]"], /takes an object/],
       [
@@ -175,7 +175,7 @@ Deno.test("sheaf refuses wrong usage with exit code 2 and one line", async () =>
       ],
       [
         ["query", "--collection=town", "--order-by=lat:down"],
-        /"lat:down" is no field/,
+        /"lat:down" is not a field/,
       ],
       [["query", "--format=xml"], /^error\[usage\]: .*'--format/],
       [

@@ -103,11 +103,11 @@ const mistakes: Record<string, [() => unknown, string][]> = {
     ],
     [
       () => ds("t", { a: "string" }),
-      'invalid-schema: Cannot define schema "t": a is no field: call one, such as field.string().',
+      'invalid-schema: Cannot define schema "t": a is not a field: call one, such as field.string().',
     ],
     [
       () => ds("t", { a: f.string }),
-      'invalid-schema: Cannot define schema "t": a is no field: call one, such as field.string().',
+      'invalid-schema: Cannot define schema "t": a is not a field: call one, such as field.string().',
     ],
     [
       () => ds("t", { id: f.string() }),
@@ -163,7 +163,7 @@ const mistakes: Record<string, [() => unknown, string][]> = {
     ],
     [
       () => ds("t", { a: { type: "string" } }),
-      'invalid-schema: Cannot define schema "t": a is no field: call one, such as field.string().',
+      'invalid-schema: Cannot define schema "t": a is not a field: call one, such as field.string().',
     ],
   ],
   open: [
@@ -236,11 +236,11 @@ const mistakes: Record<string, [() => unknown, string][]> = {
   query: [
     [
       () => tasks.where({ titel: "x" }).run(),
-      `invalid-query: Cannot query: "titel" is no field. The fields are ${FIELDS}, id`,
+      `invalid-query: Cannot query: "titel" is not a field. The fields are ${FIELDS}, id`,
     ],
     [
       () => tasks.where({ rank: { $gt: 3 } }).run(),
-      "invalid-query: Cannot query: '$gt' of 'rank' (number) is no operator, or its value does not fit. Its operators are in, gt, gte, lt, lte, not",
+      "invalid-query: Cannot query: '$gt' of 'rank' (number) is not an operator, or its value does not fit. Its operators are in, gt, gte, lt, lte, not",
     ],
     [
       () => tasks.where().run(),
@@ -268,7 +268,7 @@ const mistakes: Record<string, [() => unknown, string][]> = {
     ],
     [
       () => tasks.query().orderBy("-rank").run(),
-      `invalid-query: Cannot order: "-rank" is no field. The fields are ${FIELDS}, id`,
+      `invalid-query: Cannot order: "-rank" is not a field. The fields are ${FIELDS}, id`,
     ],
     [
       () => tasks.query().orderBy("rank", "descending").run(),
@@ -276,7 +276,7 @@ const mistakes: Record<string, [() => unknown, string][]> = {
     ],
     [
       () => tasks.query().orderBy({ rank: "desc" }).run(),
-      `invalid-query: Cannot order: an object is no field. The fields are ${FIELDS}, id`,
+      `invalid-query: Cannot order: an object is not a field. The fields are ${FIELDS}, id`,
     ],
     [
       () => tasks.query().orderBy("tags").run(),
@@ -296,11 +296,11 @@ const mistakes: Record<string, [() => unknown, string][]> = {
     ],
     [
       () => tasks.query().aggregate({ n: js(sum)("rnk") }).run(),
-      `invalid-query: Cannot aggregate: "rnk" is no field. The fields are ${FIELDS}, id`,
+      `invalid-query: Cannot aggregate: "rnk" is not a field. The fields are ${FIELDS}, id`,
     ],
     [
       () => tasks.query().aggregate({ n: count }).run(),
-      "invalid-query: Cannot aggregate: 'n' is none of count(), sum(), avg(), min(), max()",
+      "invalid-query: Cannot aggregate: 'n' is not one of count(), sum(), avg(), min(), max()",
     ],
     [
       () => tasks.query().aggregate({ n: js(sum)("title") }).run(),
@@ -308,15 +308,15 @@ const mistakes: Record<string, [() => unknown, string][]> = {
     ],
     [
       () => tasks.query().include({ title: true }).run(),
-      "invalid-query: Cannot include 'title': it is no reference, as in { author: true }. The references are author",
+      "invalid-query: Cannot include 'title': it is not a reference, as in { author: true }. The references are author",
     ],
     [
       () => tasks.query().include("author").run(),
-      "invalid-query: Cannot include '0': it is no reference, as in { author: true }. The references are author",
+      "invalid-query: Cannot include '0': it is not a reference, as in { author: true }. The references are author",
     ],
     [
       () => tasks.query().subscribe(),
-      "invalid-option: Cannot subscribe: the callback is no function",
+      "invalid-option: Cannot subscribe: the callback is not a function",
     ],
   ],
   write: [
@@ -606,7 +606,7 @@ const mistakes: Record<string, [() => unknown, string][]> = {
     ],
     [
       () => bt(area, { collection: tasks, id: "a", field: "title" }),
-      "invalid-option: Cannot bind task.title: it is no field made with text()",
+      "invalid-option: Cannot bind task.title: it is not a field made with text()",
     ],
     [
       () => bt(area),

@@ -259,6 +259,6 @@ async function readCertificate(
   }
   throw new DatabaseError(
     "login-failed",
-    "The server's answer to the login is no certificate for this device. Update Sheaf, or check the address",
+    "The server's answer to the login is not a certificate for this device. Update Sheaf, or check the address",
   );
 }

@@ -184,7 +184,7 @@ Deno.test("useQuery is loading without a query, and says what a query threw", as
   equal(renders.last()?.status, "loading");
   await screen.show(<Try tasks={at.tasks} field={"rang" as "rank"} />);
   equal(renders.last()?.status, "error");
-  ok(String(renders.last()?.error).includes('"rang" is no field'));
+  ok(String(renders.last()?.error).includes('"rang" is not a field'));
   await screen.show(<Try tasks={at.tasks} field="rank" />);
   equal(renders.last()?.status, "ready");
   await at.repository.close();

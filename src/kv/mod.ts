@@ -81,7 +81,7 @@ function make(opened: OpenRepository, schema: Schema): Kv {
   if (table.view.schema !== undefined) {
     throw new DatabaseError(
       "invalid-schema",
-      `The collection "${schema.name}" is the store's, but this database declares a schema for it: rename one of both`,
+      `The collection "${schema.name}" is the store's, but this database declares a schema for it: rename one of the two`,
     );
   }
   const engine = engines.of(schema);

@@ -58,7 +58,7 @@ export class Watchers {
     if (typeof listener !== "function") {
       throw new DatabaseError(
         "invalid-option",
-        "Cannot subscribe: the listener is no function",
+        "Cannot subscribe: the listener is not a function",
       );
     }
     const watcher = { isMeant, listener };

@@ -65,7 +65,7 @@ export function parseAggregates(
         return { name, what, field: checkField(engine, what, field) };
     }
     throw invalidQuery(
-      `Cannot aggregate: '${name}' is none of count(), sum(), avg(), min(), max()`,
+      `Cannot aggregate: '${name}' is not one of count(), sum(), avg(), min(), max()`,
     );
   });
 }

@@ -88,7 +88,9 @@ function parseBody(cursor: string): unknown {
 }
 
 function garbage(): Error {
-  return invalidQuery("Cannot continue: the cursor is damaged or is none");
+  return invalidQuery(
+    "Cannot continue: the cursor is damaged, or is not a cursor",
+  );
 }
 
 function signature(order: readonly OrderTerm[]): string {

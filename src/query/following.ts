@@ -168,7 +168,7 @@ export class Subscription<Rows, Change> implements Disposable {
     if (typeof callback !== "function") {
       throw new DatabaseError(
         "invalid-option",
-        "Cannot subscribe: the callback is no function",
+        "Cannot subscribe: the callback is not a function",
       );
     }
     // Wrapped, so that a callback given twice is called twice.

@@ -25,7 +25,7 @@ function answererOf(spec: object): typeof groupedQuery {
   const { by }: { by?: unknown } = Object(given);
   if (typeof by === "function") return by as typeof groupedQuery; // proof: `count` and the others made it
   throw invalidQuery(
-    `Cannot aggregate: '${name}' is none of count(), sum(), avg(), min(), max()`,
+    `Cannot aggregate: '${name}' is not one of count(), sum(), avg(), min(), max()`,
   );
 }
 

@@ -12,7 +12,7 @@ export type IncludeSpec = { readonly [field: string]: true | Schema };
 export type OnlyRefs<Spec, Ref extends string> = {
   readonly [F in Exclude<keyof Spec, Ref>]:
     // A text would make `never` of `true &`, and say nothing.
-    { readonly "It is no reference: use field.ref()": true };
+    { readonly "It is not a reference: use field.ref()": true };
 };
 
 /** What stands in place of an id: the item, or `undefined` when it is not there. */
@@ -43,7 +43,7 @@ export function parseInclude(engine: QueryEngine, spec: object): IncludeTerm[] {
     if (collection === undefined) {
       const refs = [...engine.options.refs?.keys() ?? []].join(", ");
       throw invalidQuery(
-        `Cannot include '${field}': it is no reference, as in { author: true }. The references are ${
+        `Cannot include '${field}': it is not a reference, as in { author: true }. The references are ${
           refs || "none"
         }`,
       );

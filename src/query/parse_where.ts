@@ -26,7 +26,7 @@ export function unknownField(
 ): DatabaseError {
   const known = [...fields.keys()].join(", ");
   return invalidQuery(
-    `Cannot ${verb}: ${show(name)} is no field. The fields are ${known}`,
+    `Cannot ${verb}: ${show(name)} is not a field. The fields are ${known}`,
   );
 }
 
@@ -174,7 +174,7 @@ class Parser {
         return { what: "contains", field, kind, value: part(of, value) };
     }
     throw invalidQuery(
-      `Cannot query: '${name}' of '${field}' (${kind}) is no operator, or its value does not fit. ` +
+      `Cannot query: '${name}' of '${field}' (${kind}) is not an operator, or its value does not fit. ` +
         `Its operators are ${operatorsOf(kind)}`,
     );
   }

@@ -137,7 +137,9 @@ export class Query<
   /** Opaque text for the place of a row in this query's order. */
   cursor(row: Row): string {
     const item: unknown = row;
-    if (!isItem(item)) throw invalidQuery("Cannot point at what is no row");
+    if (!isItem(item)) {
+      throw invalidQuery("Cannot make a cursor: this is not a row");
+    }
     const { order } = this.#asked();
     return encodeCursor(order, originOf(item));
   }

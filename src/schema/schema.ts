@@ -202,7 +202,7 @@ function compile(
   if (typeof definition !== "object") {
     invalid(
       collection,
-      `${name} is no field: call one, such as field.string()`,
+      `${name} is not a field: call one, such as field.string()`,
     );
   }
   const compiled = compileDefinition(collection, name, definition);

@@ -207,6 +207,6 @@ export function checkPlace<S extends Schema>(
   if (kind === "text") return;
   throw new DatabaseError(
     "invalid-option",
-    `Cannot bind ${schema.name}.${field}: it is no field made with text()`,
+    `Cannot bind ${schema.name}.${field}: it is not a field made with text()`,
   );
 }

@@ -258,7 +258,8 @@ Deno.test("bindTextarea() says what is wrong with a field that is no text()", as
         }),
       {
         code: "invalid-option",
-        message: `Cannot bind card.${field}: it is no field made with text()`,
+        message:
+          `Cannot bind card.${field}: it is not a field made with text()`,
       },
     );
   }

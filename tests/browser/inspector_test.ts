@@ -162,7 +162,7 @@ browserTest(
     assert.equal(await rows.count(), 0);
     await query.fill("where({ nope: 1 })");
     await query.press("Enter");
-    await said.getByText("is no field. The fields are").waitFor();
+    await said.getByText("is not a field. The fields are").waitFor();
 
     await page.getByRole("checkbox", { name: "live" }).check();
     await query.fill('where({ title: { prefix: "seen" } })');
