@@ -153,9 +153,12 @@ async function signIn(
 ): Promise<Page> {
   const page = await context.newPage();
   await page.goto(url);
+  await page.route("**/sheaf", (route) => route.abort());
   await page.fill("[name=user]", user);
   await page.fill("[name=password]", "a wrong password");
   await page.click("text=Sign in");
+  await page.waitForSelector("text=A new device needs the server once");
+  await page.unroute("**/sheaf");
   const alert = page.locator("[role=alert]", { hasText: "Name or password" });
   deepEqual(await alert.innerText(), "Name or password is wrong"); // no code
   await page.fill("[name=password]", `password of ${user}`);

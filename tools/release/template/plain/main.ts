@@ -180,11 +180,15 @@ function signInView(): HTMLElement {
 
 /** Opens the user's database, once it is known who it is. */
 async function start(): Promise<void> {
-  const { user, error } = session.getSnapshot();
+  const { user } = session.getSnapshot();
   if (user === undefined) return page.replaceChildren(signInView());
   end();
-  page.replaceChildren(error ?? "Opening …");
+  const show = () =>
+    page.replaceChildren(session.getSnapshot().error ?? "Opening …");
+  show();
+  const endShow = session.subscribe(show);
   const db = await open(user);
+  endShow();
   const owner = location.hash.slice(1) || user;
   page.replaceChildren(
     listView(db, owner, await db.repository(`list/${owner}`)),

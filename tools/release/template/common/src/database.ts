@@ -2,7 +2,7 @@ import { type Database, openDatabase, serverInfo } from "@sheaf/sheaf/browser";
 import worker from "@sheaf/sheaf/worker?url";
 import rules from "./rules.ts";
 import { schemas } from "./schema.ts";
-import { askCredentials, refuseCredentials } from "./session.ts";
+import { askCredentials, refuseCredentials, say } from "./session.ts";
 
 const server = `${location.origin}/sync`;
 
@@ -31,11 +31,19 @@ export async function open(user: string): Promise<Database> {
   return db;
 }
 
-/** The key that all data of the server go back to: asked once, and remembered. */
+/** The key that all data of the server go back to: asked until it answers, and remembered. */
 async function rootKey(): Promise<string> {
   const known = localStorage.getItem("root-key");
   if (known) return known;
-  const { rootKey } = await serverInfo(server);
-  localStorage.setItem("root-key", rootKey);
-  return rootKey;
+  for (;;) {
+    try {
+      const { rootKey } = await serverInfo(server);
+      localStorage.setItem("root-key", rootKey);
+      say(undefined);
+      return rootKey;
+    } catch {
+      say("A new device needs the server once. Trying again …");
+      await new Promise((resolve) => setTimeout(resolve, 2000));
+    }
+  }
 }

@@ -67,3 +67,8 @@ export function askCredentials(): Promise<Credentials> {
 export function refuseCredentials(error: string): void {
   change({ isAsked: true, error });
 }
+
+/** Why there is nothing to see yet. */
+export function say(error: string | undefined): void {
+  change({ error });
+}
