@@ -39,7 +39,17 @@ async function start(port: number) {
   }
 }
 
+/** Ends at an argument that is none of its own, before it starts anything. */
+function checkArguments(args: readonly string[]): void {
+  const isOwn = (one: string, at: number) =>
+    one === "--fresh" || one === "--port" || args[at - 1] === "--port";
+  if (args.every(isOwn)) return;
+  console.error("deno task demo [--fresh] [--port PORT]");
+  Deno.exit(2);
+}
+
 if (import.meta.main) {
+  checkArguments(Deno.args);
   if (Deno.args.includes("--fresh")) await removeFolder();
   const { server, steps } = await start(portOf(Deno.args));
   await endBuilding();
