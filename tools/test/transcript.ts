@@ -22,6 +22,9 @@ const UNCAUGHT = /^Uncaught error from \S+ FAILED$/;
 const PRINTED = /^------- (?:pre-test |post-test )?output -------$/;
 const PRINTED_END = /^----- (?:pre-test |post-test )?output end -----$/;
 const BEGUN = /^(\S.*) \.\.\.$/;
+/** After a minute it is said that a test is running, and its verdict stands on a line of its own. */
+const SLOW = /^(\S.*) \.\.\.'.*' has been running for over \(.*\)$/;
+const VERDICT = /^ (?:ok|FAILED|cancelled) \([^()]*\)$/;
 /** The name of a test begins with its file's. */
 const NAMED = /^(\S+?_test\.tsx?): (.*)$/;
 
@@ -119,9 +122,11 @@ export class Transcript {
 
   #ends(line: string): void {
     // A test that prints something is announced once more when it has ended.
-    const [, begun] = BEGUN.exec(line) ?? [];
+    const [, begun] = BEGUN.exec(line) ?? SLOW.exec(line) ?? [];
     if (begun !== undefined) this.#begun = begun;
-    const [, text, verdict] = DONE.exec(line) ?? [];
+    const isLate = this.#begun !== undefined && VERDICT.test(line);
+    const [, text, verdict] =
+      DONE.exec(isLate ? `${this.#begun} ...${line}` : line) ?? [];
     if (text === undefined) return;
     const test = this.#split(text);
     // What comes after an error that no test caught was never begun.

@@ -89,3 +89,17 @@ Deno.test("an error between tests is nobody's until a file is alone", () => {
     { file: "src/a_test.ts", name: "an error that no test caught" },
   ]);
 });
+
+Deno.test("a test that took more than a minute has a verdict, too", () => {
+  const transcript = new Transcript(FILES);
+  const slow = (name: string) =>
+    `src/a_test.ts: ${name} ...'src/a_test.ts: ${name}' has been running for over (1m0s)\n`;
+  transcript.hear("running 3 tests from ./tools/test/together.ts\n");
+  transcript.hear(slow("waits"));
+  equal(transcript.running, "waits");
+  transcript.hear(` ok (1m1s)\n${slow("fails")} FAILED (2m0s)\n`);
+  transcript.hear("src/b_test.ts: is next ... ok (1ms)\n");
+  equal(transcript.passed, 2);
+  deepEqual(transcript.failed, [{ file: "src/a_test.ts", name: "fails" }]);
+  deepEqual(transcript.left, []);
+});
