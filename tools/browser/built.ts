@@ -87,59 +87,34 @@ async function build(): Promise<Built> {
   }));
 }
 
-/** What no worker loads, though it could: only pages ask queries. */
-const PAGES_ALONE: readonly string[] = [`${root}src/db/indexes.ts`];
-
-/** What connecting loads. */
-const ONLINE = `${root}src/db/online.ts`;
-
-/** What takes some of the same without a connection. */
-const BESIDE: readonly string[] = [
-  `${root}repo/refusal/refusing.ts`,
-  `${root}repo/seldom.ts`,
-];
-
-/** What most starts load late, and nothing with it that they do not run. */
-const READING = `${root}repo/checkpoint/reading.ts`;
-
 /**
- * Who loads a module: page, worker or both; what neither loads at once is cut by
- * who needs what, but for what connecting shares, which is one script. What one of
- * them loads late is in no script that the other one has to itself, or it would
- * come with all of that: what a page loads at once and a worker late, which is
- * little, both load at once.
+ * Who loads a module, at once or late: page, worker or both; what neither loads
+ * at once is cut by who needs what. What one of them loads late is in no script
+ * that the other one has to itself, or it would come with all of that.
  */
 const chunkOf: GetManualChunk = (path, { getModuleInfo }) => {
   const files = ownFiles();
-  const [page, worker] = ["./browser", "./worker"].map((subpath) => {
+  const loads = ["./browser", "./worker"].map((subpath) => {
     const start = files.get(subpath)!;
     if (loadedWith(start, getModuleInfo, false).has(path)) return "at once";
     return loadedWith(start, getModuleInfo, true).has(path) ? "late" : "never";
   });
-  if (page === "at once") return worker === "never" ? "page" : "both";
-  if (worker === "at once") return `worker, page ${page}`;
-  const isIn = (start: string): boolean =>
-    loadedWith(start, getModuleInfo, false).has(path);
-  const isShared = isIn(ONLINE) && BESIDE.some(isIn) && !isIn(READING);
-  return isShared ? "shared by connecting" : undefined;
+  return loads.includes("at once") ? loads.join() : undefined;
 };
 
-/** What is loaded with a module of page or worker, at once or ever. */
+/** What is loaded with a module, at once or ever. */
 function loadedWith(
   start: string,
   getModuleInfo: GetModuleInfo,
   isLate: boolean,
 ): Set<string> {
   const loaded = new Set([start]);
-  const isWorkers = start === ownFiles().get("./worker");
   // It grows while it is walked through.
   for (const path of loaded) {
     const info = getModuleInfo(path);
     for (const next of info?.importedIds ?? []) loaded.add(next);
     if (!isLate) continue;
-    for (const next of info?.dynamicallyImportedIds ?? []) {
-      if (!isWorkers || !PAGES_ALONE.includes(next)) loaded.add(next);
-    }
+    for (const next of info?.dynamicallyImportedIds ?? []) loaded.add(next);
   }
   return loaded;
 }
